@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { JobStreams, type StreamItem } from '@millrace/jobs';
+import { joinSignals } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { OpenStreams, holderOf } from '../streams';
 import type { ToolCall } from './tool';
@@ -38,15 +39,16 @@ export class JobWatch {
     if (waitMs === 0) return;
     const { caller, scope } = visitor;
     const place = await this.open.enter(holderOf(caller, scope.deploymentId, 'jobs:read'));
+    const ends = joinSignals(place.ending.signal, signal, AbortSignal.timeout(waitMs));
     try {
-      const ends = AbortSignal.any([place.ending.signal, signal, AbortSignal.timeout(waitMs)]);
       let fraction = 0;
-      for await (const item of this.jobStreams.open(scope, jobId, ends)) {
+      for await (const item of this.jobStreams.open(scope, jobId, ends.signal)) {
         if (item.kind === 'progress') fraction = item.progress.value;
         const message = messageOf(item);
         if (message !== null) await progress.report(fraction, message, item.kind === 'status');
       }
     } finally {
+      ends.release();
       this.open.leave(place);
     }
   }

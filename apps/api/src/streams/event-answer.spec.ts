@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
+import { followersOf } from '@millrace/testing';
 import { EventAnswer, Frame } from './event-answer';
 
 /** Every byte that a client gets after the headers, when `send` makes the answer. */
@@ -75,7 +76,7 @@ describe('the answer that is an event stream', () => {
     await once(server, 'close');
   });
 
-  it('waits for a client that is behind until it has taken all', async () => {
+  it('waits for a client that is behind until it has taken all, and leaves nothing on the signal of its stream', async () => {
     const server = createServer();
     const begun = new Promise<EventAnswer>((resolve) => {
       server.on('request', (_request, response: ServerResponse) => {
@@ -92,12 +93,14 @@ describe('the answer that is an event stream', () => {
     while (answer.send(large));
     expect(answer.isBehind).toBe(true);
     let isDrained = false;
-    const drained = answer.drained(new AbortController().signal).then(() => (isDrained = true));
+    const { signal } = new AbortController();
+    const drained = answer.drained(signal).then(() => (isDrained = true));
     await new Promise(setImmediate);
     expect(isDrained).toBe(false);
     socket.resume();
     await drained;
     expect(answer.isBehind).toBe(false);
+    expect(followersOf(signal)).toBe(0);
     socket.destroy();
     server.close();
     await once(server, 'close');

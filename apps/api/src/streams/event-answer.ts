@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { joinSignals } from '@millrace/platform';
 
 /** A client that has taken nothing for this long is considered gone. */
 const STALLED_MS = 120_000;
@@ -63,10 +64,13 @@ export class EventAnswer {
     const { socket } = this.response;
     if (socket === null) return;
     const stalled = AbortSignal.timeout(STALLED_MS);
+    const over = joinSignals(signal, stalled);
     try {
-      await once(socket, 'drain', { signal: AbortSignal.any([signal, stalled]) });
+      await once(socket, 'drain', { signal: over.signal });
     } catch {
       if (stalled.aborted) this.response.destroy();
+    } finally {
+      over.release();
     }
   }
 }

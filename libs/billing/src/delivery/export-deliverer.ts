@@ -1,5 +1,5 @@
 import type { Statements } from '@millrace/database';
-import type { Logger } from '@millrace/platform';
+import { joinSignals, type Logger } from '@millrace/platform';
 import type { DailyExports } from '../exports';
 import { claimDeliveries, planDeliveries, recordWrite, type ClaimedDelivery, type WriteOutcome } from './claim.store';
 import type { DestinationSecrets } from './destination-secrets';
@@ -61,8 +61,9 @@ export class ExportDeliverer {
   /** Never rejects: a result that is not recorded leaves the day to be written again. */
   private async attempt(delivery: ClaimedDelivery): Promise<void> {
     const beganMs = performance.now();
+    const over = joinSignals(this.closing.signal, AbortSignal.timeout(ATTEMPT_SECONDS * 1_000));
     try {
-      const outcome = await this.write(delivery);
+      const outcome = await this.write(delivery, over.signal).finally(over.release);
       // Cut off by this process, not by the bucket.
       if (this.closing.signal.aborted && outcome.kind === 'failed') return;
       await recordWrite(this.database, delivery, outcome, Math.round(performance.now() - beganMs));
@@ -71,12 +72,11 @@ export class ExportDeliverer {
     }
   }
 
-  private async write(delivery: ClaimedDelivery): Promise<WriteOutcome> {
+  private async write(delivery: ClaimedDelivery, signal: AbortSignal): Promise<WriteOutcome> {
     const { accountId, day, tries } = delivery;
     const failed = (error: string): WriteOutcome => ({ kind: 'failed', error, pauseSeconds: pauseSeconds(tries) });
     const target = this.targetOf(delivery);
     if (typeof target === 'string') return failed(target);
-    const signal = AbortSignal.any([this.closing.signal, AbortSignal.timeout(ATTEMPT_SECONDS * 1_000)]);
     const prefix = (target === null ? ownPrefix(accountId) : '') + delivery.prefix;
     const location = locationOf({ bucket: target?.bucket ?? this.ownBucket ?? '', prefix });
     if (day === null) {

@@ -3,7 +3,14 @@ import { gunzipSync } from 'node:zlib';
 import { Prisma } from '@prisma/client';
 import { Refusal, newId } from '@millrace/contracts';
 import { AddressGuard, KeyRing, createLogger } from '@millrace/platform';
-import { createTestDatabase, eventually, makeAccount, testBilling, type TestDatabase } from '@millrace/testing';
+import {
+  createTestDatabase,
+  eventually,
+  followersOf,
+  makeAccount,
+  testBilling,
+  type TestDatabase,
+} from '@millrace/testing';
 import { DailyExports, ExportStore } from '../exports';
 import { claimDeliveries, recordWrite, type WriteOutcome } from './claim.store';
 import { ExportDeliveries } from './deliveries.service';
@@ -157,6 +164,15 @@ describe('a day', () => {
     expect(bucket.targets).toHaveLength(3);
     await deliver(new Date('2026-03-18T12:00:00.000Z'));
     expect((await listed()).map(([day]) => day).sort()).toEqual([DAY, '2026-03-15', '2026-03-16', '2026-03-17']);
+  });
+
+  it('leaves nothing on what cuts attempts off when the process stops', async () => {
+    await setBucket();
+    const deliverer = delivererAt();
+    await deliverer.deliverDue();
+    await eventually('the day to be written', async () => (await listed())[0]?.[1] === 'delivered');
+    expect(followersOf((Reflect.get(deliverer, 'closing') as AbortController).signal)).toBe(0);
+    await deliverer.close();
   });
 
   it('that is written again has the same bytes under the same names', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { wholeAccount, type ContentService, type ResumableUpload, type ResumableUploadService } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
 import type { Database } from '@millrace/database';
-import { backoffMs } from '@millrace/platform';
+import { backoffMs, joinSignals } from '@millrace/platform';
 import { contentFieldsOf, type ModelContents } from '../library';
 import { ImportError } from './import-error';
 import type { ImportClaim, ImportStore } from './import.store';
@@ -45,11 +45,13 @@ export class ModelImporter {
     if (claim === null) return null;
     const lost = new AbortController();
     const renewal = setInterval(() => void this.renew(claim, lost), RENEW_MS);
+    const over = joinSignals(this.stopping.signal, lost.signal);
     try {
-      return await this.goOn(claim, AbortSignal.any([this.stopping.signal, lost.signal]));
+      return await this.goOn(claim, over.signal);
     } catch (error) {
       return await this.settleFailure(claim, error);
     } finally {
+      over.release();
       clearInterval(renewal);
     }
   }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { RETRY_CODES, isTerminal, type Asset, type Job, type Progress } from '@millrace/contracts';
+import { joinSignals } from '@millrace/platform';
 import type { History, SubmissionHistory } from './history';
 import { LoadCalls, codeOf, type LoadTarget } from './load-calls';
 import type { Random } from '../random';
@@ -129,8 +130,12 @@ export class LoadClient {
   }
 
   /** @returns whether the stream sent the end of the job. */
-  private async readStream(jobId: string): Promise<boolean> {
-    const signal = AbortSignal.any([this.until, AbortSignal.timeout(STREAM_MS)]);
+  private readStream(jobId: string): Promise<boolean> {
+    const over = joinSignals(this.until, AbortSignal.timeout(STREAM_MS));
+    return this.readEvents(jobId, over.signal).finally(over.release);
+  }
+
+  private async readEvents(jobId: string, signal: AbortSignal): Promise<boolean> {
     const response = await this.calls.send(`/api/v2/jobs/${jobId}/events`, {
       headers: { authorization: `Bearer ${this.target.apiKey}` },
       signal,

@@ -16,7 +16,7 @@ afterAll(() => publishing.close());
 const sockets = new Set<Socket>();
 let turnsAway = true;
 /** Stands in front of the Redis of the tests, and at first answers as one does whose passwords are being changed. */
-const fakeServer = createServer((client) => {
+const gate = createServer((client) => {
   sockets.add(client);
   client.on('error', () => undefined);
   client.on('close', () => sockets.delete(client));
@@ -32,15 +32,15 @@ const fakeServer = createServer((client) => {
   client.on('close', () => server.destroy());
   client.pipe(server).pipe(client);
 });
-beforeAll(() => new Promise<void>((resolve) => fakeServer.listen(0, '127.0.0.1', resolve)));
-afterAll(() => new Promise((resolve) => fakeServer.close(resolve)));
+beforeAll(() => new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve)));
+afterAll(() => new Promise((resolve) => gate.close(resolve)));
 
 let connections: RedisConnections;
 let subscriber: Redis;
 beforeEach(() => {
   turnsAway = true;
   const url = new URL(testRedisUrl());
-  url.port = String((fakeServer.address() as AddressInfo).port);
+  url.port = String((gate.address() as AddressInfo).port);
   connections = new RedisConnections(url.href, createLogger('test', 'silent'));
   subscriber = connections.subscriber();
 });

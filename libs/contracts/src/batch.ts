@@ -4,6 +4,8 @@ import { JOB_STATUSES, JobListItemSchema, JobMetadataSchema, TERMINAL_STATUSES }
 
 /** Jobs of one batch. */
 export const BATCH_JOBS = 10_000;
+/** Lists of one table: inputs that change from job to job. */
+export const BATCH_COLUMNS = 1_000;
 
 /** `all`: one job that cannot be accepted refuses the batch. `each`: those that can be are accepted. */
 export const BATCH_ADMISSIONS = ['all', 'each'] as const;
@@ -28,6 +30,7 @@ const TabledBatchSchema = z.object({
   table: z.record(z.string(), z.array(z.unknown()).min(1)).meta({
     description:
       'Lists of values by `node id.input name`. The workflow gives each of these inputs a value, in whose place they come.',
+    maxProperties: BATCH_COLUMNS,
   }),
   combine: z
     .enum(['zip', 'cross'])

@@ -28,6 +28,7 @@ export {
 } from './asset';
 export {
   BATCH_ADMISSIONS,
+  BATCH_COLUMNS,
   BATCH_JOBS,
   BatchEventSchemas,
   BatchJobPageSchema,

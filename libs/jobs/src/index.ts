@@ -17,7 +17,7 @@ export {
 } from './composition';
 export { WarmClaims, isWarm, type ClaimResult, type ClaimingWorker } from './dispatch';
 export { JobEraser, JobErasureStore } from './erasure';
-export { SMALL_SUBMISSION_BYTES } from './examination';
+export { EXAMINATION_MS, SMALL_SUBMISSION_BYTES, SUBMISSION_REST } from './examination';
 export {
   JobPolls,
   JobPresenter,

@@ -41,7 +41,7 @@ export {
   type ResolveHost,
 } from './outbound';
 export { createSequentialServer, SequentialMessage } from './pipelining';
-export { Turns } from './turns';
+export { Turns, type Rest } from './turns';
 export { VERSION } from './version';
 export { Shutdown } from './shutdown';
 export {

@@ -1,5 +1,5 @@
 import { eventually } from '@millrace/testing';
-import { Turns } from './turns';
+import { Turns, type Rest } from './turns';
 
 /** A read that ends when the test says so. */
 class Read {
@@ -71,6 +71,61 @@ describe('reads of one account', () => {
       expect(reads[1]?.begun).toBe(true);
       reads[1]?.end();
       await second;
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('rest two seconds at most, or as long as their rest says', async () => {
+    jest.useFakeTimers();
+    try {
+      const limits: [Partial<Rest>, number][] = [
+        [{}, 2_000],
+        [{ mostMs: 90_000 }, 90_000],
+      ];
+      for (const [limit, restMs] of limits) {
+        const turns = new Turns(1, 'reads', { times: 3, isAlways: true, ...limit });
+        const [first, second] = [new Read(), new Read()];
+        const pages = [first, second].map(({ work }) => turns.run('a', work));
+        jest.advanceTimersByTime(40_000);
+        first.end();
+        await jest.advanceTimersByTimeAsync(restMs - 1);
+        expect(second.begun).toBe(false);
+        await jest.advanceTimersByTimeAsync(1);
+        expect(second.begun).toBe(true);
+        second.end();
+        await Promise.all(pages);
+      }
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('rest by what they say that they spent, and by all of their time where they fail', async () => {
+    jest.useFakeTimers();
+    try {
+      for (const [fails, restMs] of [
+        [false, 300],
+        [true, 6_000],
+      ] as const) {
+        const turns = new Turns(1, 'reads', { times: 3, isAlways: true, mostMs: 90_000 });
+        const first = turns.run('a', async (spend) => {
+          for (const ms of [40, 60]) spend(ms);
+          await new Promise((resolve) => setTimeout(resolve, 2_000));
+          if (fails) throw new Error('gone');
+        });
+        const ended = fails ? expect(first).rejects.toThrow('gone') : first;
+        await jest.advanceTimersByTimeAsync(2_000);
+        await ended;
+        const second = new Read();
+        const page = turns.run('a', second.work);
+        await jest.advanceTimersByTimeAsync(restMs - 1);
+        expect(second.begun).toBe(false);
+        await jest.advanceTimersByTimeAsync(1);
+        expect(second.begun).toBe(true);
+        second.end();
+        await page;
+      }
     } finally {
       jest.useRealTimers();
     }

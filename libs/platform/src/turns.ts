@@ -2,15 +2,17 @@ import { Refusal } from '@millrace/contracts';
 
 /** Of one owner; with its requests per minute this bounds what it can make a process do at one time. */
 const WAITING = 100;
-/** However long its last work took, an owner waits no longer than this for its next. */
+/** However long its last work took, an owner waits no longer than this for its next, where its rest does not say otherwise. */
 const MAX_REST_MS = 2_000;
 
 /** How long the place that a piece of work leaves stays empty. */
 export interface Rest {
-  /** Of what the work took, up to `MAX_REST_MS`. */
+  /** Of what the work took. */
   times: number;
   /** Also where no other work of its owner waits, so that asking for one after the other gains nothing. */
   isAlways: boolean;
+  /** However long the work took; two seconds where absent. */
+  mostMs?: number;
 }
 
 interface Queue {
@@ -20,8 +22,8 @@ interface Queue {
 
 /**
  * Lets a few pieces of expensive work of one owner go on at a time; its others wait their turn. Where others wait, the place
- * that a piece of work leaves stays empty for as long as the work took. So however much one owner asks for at once, at least
- * half of the time is left for the rest, on a slow machine too. A `rest` of its own leaves more.
+ * that a piece of work leaves stays empty for as long as the work took, two seconds at most. So however much one owner asks for at once, at
+ * least half of the time is left for the rest where the work takes no longer than that, on a slow machine too. A `rest` of its own leaves more.
  */
 export class Turns {
   private readonly queues = new Map<string, Queue>();
@@ -37,17 +39,25 @@ export class Turns {
     private readonly rest: Rest = { times: 1, isAlways: false },
   ) {}
 
-  /** @throws Refusal `rate_limited` when too many wait; what `work` throws. */
-  async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * @param work may call `spend` with what it took of what is scarce, in milliseconds, each time that it does: then that counts in place of all
+   * of its time, unless it fails.
+   * @throws Refusal `rate_limited` when too many wait; what `work` throws.
+   */
+  async run<T>(owner: string, work: (spend: (ms: number) => void) => Promise<T>): Promise<T> {
     const queue = this.queues.get(owner) ?? { running: 0, waiting: [] };
     this.queues.set(owner, queue);
     if (queue.running < this.width) queue.running += 1;
     else await this.wait(queue);
     const beganAt = performance.now();
+    let spentMs: number | null = null;
+    let tookMs: number | null = null;
     try {
-      return await work();
+      const done = await work((ms) => (spentMs = (spentMs ?? 0) + ms));
+      tookMs = spentMs;
+      return done;
     } finally {
-      this.leave(owner, queue, performance.now() - beganAt);
+      this.leave(owner, queue, tookMs ?? performance.now() - beganAt);
     }
   }
 
@@ -61,7 +71,7 @@ export class Turns {
   }
 
   private leave(owner: string, queue: Queue, tookMs: number): void {
-    const { times, isAlways } = this.rest;
+    const { times, isAlways, mostMs = MAX_REST_MS } = this.rest;
     if (queue.waiting.length === 0 && !isAlways) return this.free(owner, queue);
     const next = (): void => {
       const begin = queue.waiting.shift();
@@ -69,7 +79,7 @@ export class Turns {
       else begin();
     };
     // A process that ends does not wait for it.
-    setTimeout(next, Math.min(tookMs * times, MAX_REST_MS)).unref();
+    setTimeout(next, Math.min(tookMs * times, mostMs)).unref();
   }
 
   private free(owner: string, queue: Queue): void {

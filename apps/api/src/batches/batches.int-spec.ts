@@ -81,6 +81,11 @@ describe('a batch of a workflow and a table', () => {
     [{ workflow: GRAPH, table: { '1.color': [1, 2], '1.width': [8] } }, 'table'],
     [{ workflow: GRAPH, table: {} }, 'table'],
     [{ workflow: GRAPH, table: [] }, 'table'],
+    [
+      { workflow: GRAPH, table: Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`1.x${at}`, [1]])) },
+      'table',
+    ],
+    [{ workflow: GRAPH, table: { [`${'.'.repeat(16_000)}a`]: [1] } }, `table.${'.'.repeat(80)}`],
     [{ workflow: GRAPH }, 'jobs'],
     [{ jobs: [] }, 'jobs'],
     [{ jobs: [{ workflow: GRAPH }], workflow: GRAPH }, 'workflow'],
@@ -96,6 +101,16 @@ describe('a batch of a workflow and a table', () => {
     const [status, { error }] = await refusalOf(json);
     expect([status, error.code]).toEqual([422, 'invalid_request']);
     expect((error.details?.fields as { field: string }[])[0]?.field).toBe(field);
+  });
+
+  it('whose graphs are larger together than may be is refused, also where each of them is', async () => {
+    const unknown = { class_type: 'Hide', inputs: { text: 'x'.repeat(700_000) } };
+    const [status, { error }] = await refusalOf({
+      ...colors(100),
+      workflow: { ...GRAPH, '3': unknown },
+      admission: 'each',
+    });
+    expect([status, error.code]).toEqual([413, 'payload_too_large']);
   });
 
   it('that is no JSON is refused as such', async () => {

@@ -8,11 +8,12 @@ import type { Target } from '@millrace/deployments';
 import { Turns } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
-import { type ExaminedItem, type SubmissionExaminer } from '../examination';
+import type { ExaminedItem } from '../examination';
 import type { SpendStanding } from '../labels';
 import type { JobScope } from '../state';
 import { draftOf, isModelGone, keyReused, type GroupStore, type JobDraft, type Submitter } from '../submission';
 import { BatchContents, type AdmittedItem } from './batch-admission';
+import type { BatchExaminer, Examine, TakeSlice } from './batch-examiner';
 import type { BatchFitter } from './batch-fitter';
 import { LOCK_WAIT_MS, TRANSACTION_TIMEOUT_MS, groupsOf, standingsFor } from './batch-groups';
 import type { BatchRetryStore, RetriedJob } from './batch-retry.store';
@@ -70,7 +71,7 @@ export class BatchRetries {
     private readonly store: BatchRetryStore,
     private readonly groups: Pick<GroupStore, 'record'>,
     private readonly fitter: BatchFitter,
-    private readonly examiner: Pick<SubmissionExaminer, 'examineBatch'>,
+    private readonly examiner: BatchExaminer,
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
     private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
   ) {}
@@ -103,7 +104,9 @@ export class BatchRetries {
 
   private async tryAgain(request: BatchRetry): Promise<RecordedRetry> {
     const target = await request.target();
-    const retried = await this.examine(request, target);
+    const retried = await this.examiner.inTurn(request.scope.accountId, (examine) =>
+      this.examine(request, target, examine),
+    );
     const { contents } = retried;
     if (contents.itemCount === 0) return this.record(request, target, retried, []);
     const submitter = await this.submitterOf(request);
@@ -118,7 +121,11 @@ export class BatchRetries {
   }
 
   /** Graphs are not kept: they are read again where they are recorded, some at a time. */
-  private async examine({ batchId, statuses, admission }: BatchRetry, target: Target): Promise<Retried> {
+  private async examine(
+    { batchId, statuses, admission }: BatchRetry,
+    target: Target,
+    examine: Examine,
+  ): Promise<Retried> {
     const contents = new BatchContents();
     contents.admission = admission;
     const earlier = new Map<number, string>();
@@ -129,21 +136,9 @@ export class BatchRetries {
       after = last.index;
       contents.itemCount += page.length;
       for (const { index, jobId } of page) earlier.set(index, jobId);
-      await this.examinePage(contents, page, target);
+      await examine(bodyOf(page), target, (slice) => takePage(contents, page, slice));
     }
     return { contents, earlier };
-  }
-
-  private async examinePage(contents: BatchContents, page: readonly RetriedJob[], target: Target): Promise<void> {
-    const indexOf = (at: number): number => (page[at] as RetriedJob).index;
-    await this.examiner.examineBatch(bodyOf(page), target, ({ items, faults, faultCount }) => {
-      for (const item of items) contents.items.push({ ...item, index: indexOf(item.index), graph: '' });
-      contents.addFaults(
-        faults.map((fault) => ({ ...fault, index: indexOf(fault.index) })),
-        faultCount,
-      );
-      return !contents.isDecided;
-    });
   }
 
   private async submitterOf({ caller, scope, traceparent, batchId }: BatchRetry): Promise<Submitter> {
@@ -195,6 +190,21 @@ export class BatchRetries {
     const inputs = 'inputAssetIds' in item ? item.inputAssetIds : [];
     return draftOf(submitter, target, { ...item, workflow }, inputs, this.settings);
   }
+}
+
+/** @returns whether any more jobs need be looked at. */
+function takePage(
+  contents: BatchContents,
+  page: readonly RetriedJob[],
+  { items, faults, faultCount }: Parameters<TakeSlice>[0],
+): boolean {
+  const indexOf = (at: number): number => (page[at] as RetriedJob).index;
+  for (const item of items) contents.items.push({ ...item, index: indexOf(item.index), graph: '' });
+  contents.addFaults(
+    faults.map((fault) => ({ ...fault, index: indexOf(fault.index) })),
+    faultCount,
+  );
+  return !contents.isDecided;
 }
 
 /** As the jobs would be submitted together. Graphs are joined as texts: no digit is lost. */

@@ -8,7 +8,7 @@ import type { Target } from '@millrace/deployments';
 import { Turns, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
-import { graphTextOf, type SubmissionExaminer } from '../examination';
+import { graphTextOf } from '../examination';
 import type { SpendStanding } from '../labels';
 import {
   draftOf,
@@ -21,6 +21,7 @@ import {
 } from '../submission';
 import type { BatchRecord } from './batch';
 import { BatchContents, type AdmittedItem } from './batch-admission';
+import type { BatchExaminer, TakeSlice } from './batch-examiner';
 import type { FittingBatch } from './batch-fit';
 import type { BatchFitter } from './batch-fitter';
 import { LOCK_WAIT_MS, TRANSACTION_TIMEOUT_MS, groupsOf, standingsFor } from './batch-groups';
@@ -62,7 +63,7 @@ export class BatchSubmissions {
     private readonly store: BatchStore,
     private readonly groups: Pick<GroupStore, 'record'>,
     private readonly fitter: BatchFitter,
-    private readonly examiner: Pick<SubmissionExaminer, 'examineBatch'>,
+    private readonly examiner: BatchExaminer,
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
     private readonly defaults: Pick<AccountSubmissionDefaults, 'of'>,
     private readonly metrics: Pick<Metrics, 'submissions'>,
@@ -115,20 +116,20 @@ export class BatchSubmissions {
     return this.store.find(this.database, scope, id);
   }
 
-  private async examine({ body }: BatchSubmission, target: Target): Promise<BatchContents> {
+  private async examine({ scope, body }: BatchSubmission, target: Target): Promise<BatchContents> {
+    const { maxBatchGraphBytes } = this.settings;
     const contents = new BatchContents();
-    await this.examiner.examineBatch(body, target, (slice, outline) => {
+    const take: TakeSlice = (slice, outline) => {
       if (outline !== null) {
         Object.assign(contents, { admission: outline.admission, template: outline.template, itemCount: outline.count });
       }
-      for (const item of slice.items) {
-        contents.graphBytes += item.graphBytes;
-        contents.items.push(item);
-      }
+      contents.graphBytes += slice.graphBytes;
+      for (const item of slice.items) contents.items.push(item);
       contents.addFaults(slice.faults, slice.faultCount);
-      if (contents.graphBytes > this.settings.maxBatchGraphBytes) throw tooManyBytes(this.settings.maxBatchGraphBytes);
+      if (contents.graphBytes > maxBatchGraphBytes) throw tooManyBytes(maxBatchGraphBytes);
       return !contents.isDecided;
-    });
+    };
+    await this.examiner.inTurn(scope.accountId, (examine) => examine(body, target, take));
     return contents;
   }
 

@@ -10,6 +10,7 @@ import type { JobSettings } from '../job.settings';
 import type { Lifecycle } from '../lifecycle';
 import type { AccountQueueStore } from '../rotation';
 import type { GroupStore, SubmissionChecks } from '../submission';
+import { BatchExaminer } from './batch-examiner';
 import { BatchFitter } from './batch-fitter';
 import { BatchRetries } from './batch-retries.service';
 import { BatchRetryStore } from './batch-retry.store';
@@ -49,7 +50,7 @@ export function composeBatches(parts: BatchParts): ComposedBatches {
   const store = new BatchStore();
   const batches = new Batches(database, store, parts.jobs, parts.reads, parts.lifecycle);
   const fitter = new BatchFitter(database, ledger, queues, checks);
-  const both = [groups, fitter, examiner, dispatcher] as const;
+  const both = [groups, fitter, new BatchExaminer(examiner), dispatcher] as const;
   return {
     batchSubmissions: new BatchSubmissions(database, store, ...both, defaults, metrics, settings),
     batchRetries: new BatchRetries(database, store, new BatchRetryStore(), ...both, settings),

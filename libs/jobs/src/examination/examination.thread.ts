@@ -36,16 +36,18 @@ export function examineInThread({ body, catalogue, forReuse }: ExaminationTask):
 
 /** Some jobs of a batch. A thread keeps nothing: a table is read again for each slice, of listed jobs those that it takes. */
 export function examineSliceInThread({ body, catalogue, from, places: known }: SliceTask): SliceResult {
+  const beganAt = performance.now();
   try {
     const bytes = new Uint8Array(body);
     if (known !== null) {
       const slice = examineSlice(listedJobs(bytes, known), catalogueOf(catalogue), from, SLICE_MS);
-      return { kind: 'slice', slice, outline: null };
+      return { kind: 'slice', slice, outline: null, tookMs: performance.now() - beganAt };
     }
     const requested = readBatch(bytes);
     const slice = examineSlice(requested, catalogueOf(catalogue), from, SLICE_MS);
     const { admission, count, template, places } = requested;
-    return { kind: 'slice', slice, outline: from === 0 ? { admission, count, template, places } : null };
+    const outline = from === 0 ? { admission, count, template, places } : null;
+    return { kind: 'slice', slice, outline, tookMs: performance.now() - beganAt };
   } catch (error) {
     if (error instanceof Refusal) return refusedResult(error);
     throw error;

@@ -40,7 +40,8 @@ export interface BatchOutline {
 }
 
 export type SliceResult =
-  | { kind: 'slice'; slice: ExaminedSlice; outline: BatchOutline | null }
+  /** `tookMs`: how long the thread worked on it. */
+  | { kind: 'slice'; slice: ExaminedSlice; outline: BatchOutline | null; tookMs: number }
   | Extract<ExaminationResult, { kind: 'refused' }>;
 
 /** What came of it. A refusal crosses threads as what it is made of. */

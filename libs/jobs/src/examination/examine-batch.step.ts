@@ -18,6 +18,8 @@ export interface ExaminedSlice {
   faults: ItemFault[];
   /** Jobs that were refused; `faults` has the first of them. */
   faultCount: number;
+  /** Of all of them, those that were refused too: they took as long to examine. */
+  graphBytes: number;
   /** Of the job that the next slice begins with. */
   next: number;
 }
@@ -35,14 +37,17 @@ export function examineSlice(
   sliceMs: number,
 ): ExaminedSlice {
   const until = performance.now() + sliceMs;
-  const slice: ExaminedSlice = { items: [], faults: [], faultCount: 0, next: from };
+  const slice: ExaminedSlice = { items: [], faults: [], faultCount: 0, graphBytes: 0, next: from };
   do {
     const index = slice.next;
     slice.next += 1;
     try {
-      slice.items.push(examineItem(requested, catalogue, index));
+      const item = examineItem(requested, catalogue, index);
+      slice.graphBytes += item.graphBytes;
+      slice.items.push(item);
     } catch (error) {
       if (!(error instanceof Refusal) || error.status === 400) throw error;
+      slice.graphBytes += requested.bytesAt(index);
       slice.faultCount += 1;
       if (slice.faults.length < ITEM_FAULTS) slice.faults.push(itemFaultOf(index, error));
     }

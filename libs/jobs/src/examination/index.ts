@@ -1,6 +1,12 @@
 export type { AssetPlace, ExaminedJob, ReferredAssets } from './examine-submission.step';
 export { graphTextOf, type ExaminedItem } from './examine-batch.step';
 export { ITEM_FAULTS, itemFaultOf } from './item-fault';
-export { SMALL_SUBMISSION_BYTES, SubmissionExaminer } from './submission-examiner';
+export {
+  BATCH_REST,
+  EXAMINATION_MS,
+  SMALL_SUBMISSION_BYTES,
+  SUBMISSION_REST,
+  SubmissionExaminer,
+} from './submission-examiner';
 export { invalidWorkflow } from './validate-workflow.step';
 export { workKeyOf } from './work-key';

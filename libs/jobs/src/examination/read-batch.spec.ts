@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Refusal } from '@millrace/contracts';
+import { BATCH_COLUMNS, Refusal } from '@millrace/contracts';
 import { listedJobs, readBatch } from './read-batch.step';
 
 const node = { class_type: 'Show', inputs: {} };
@@ -41,5 +41,34 @@ describe('listed jobs', () => {
     const later = listedJobs(body, places as SharedArrayBuffer);
     expect(later.jobAt(0).graph.nodes.size).toBe(1);
     expect(messageAt(() => later.jobAt(1))).toMatch(/^400 .*Item 1 of jobs/);
+  });
+});
+
+describe('a table', () => {
+  const tabled = (count: number): Buffer => {
+    const names = Array.from({ length: count }, (_, at) => `x${at}`);
+    const inputs = Object.fromEntries(names.map((name) => [name, 0]));
+    const table = Object.fromEntries(names.map((name) => [`1.${name}`, [1]]));
+    return Buffer.from(JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs } }, table }));
+  };
+  const fieldsOf = (body: Buffer): unknown => {
+    try {
+      return readBatch(body).count;
+    } catch (error) {
+      return error instanceof Refusal ? [error.code, error.status, error.details?.fields] : error;
+    }
+  };
+
+  it('has a limit of lists', () => {
+    expect(fieldsOf(tabled(BATCH_COLUMNS))).toBe(1);
+    const reason = `has ${BATCH_COLUMNS + 1} lists; at most ${BATCH_COLUMNS} are taken`;
+    expect(fieldsOf(tabled(BATCH_COLUMNS + 1))).toEqual(['invalid_request', 422, [{ field: 'table', reason }]]);
+  });
+
+  it('with a name that is too long is refused under what an answer shows of it', () => {
+    const body = { workflow: { '1': node }, table: { [`${'.'.repeat(16_000)}a`]: [1] } };
+    const reason = 'is longer than the id of a node and the name of an input may be: 513 characters';
+    const field = `table.${'.'.repeat(80)}`;
+    expect(fieldsOf(Buffer.from(JSON.stringify(body)))).toEqual(['invalid_request', 422, [{ field, reason }]]);
   });
 });

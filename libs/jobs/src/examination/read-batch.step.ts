@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import {
   BATCH_ADMISSIONS,
+  BATCH_COLUMNS,
   BATCH_JOBS,
   RESERVED_FIELDS,
   Refusal,
@@ -19,6 +20,7 @@ import {
   rowAt,
   rowCount,
   templateOf,
+  textOfRow,
   type Combination,
   type GraphTemplate,
   type JsonNode,
@@ -36,6 +38,8 @@ export interface RequestedBatch {
   places: ListedPlaces | null;
   /** @throws Refusal of this one job, or status 400 where the text is no JSON. */
   readonly jobAt: (index: number) => RequestedBatchJob;
+  /** Bytes of a job as it was written: of its graph where there is a table, else of what is listed. */
+  readonly bytesAt: (index: number) => number;
 }
 
 /**
@@ -117,18 +121,23 @@ function choice<T extends string>(
 export function listedJobs(bytes: Uint8Array, places: ListedPlaces): Omit<RequestedBatch, 'admission'> {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const offsets = new Uint32Array(places);
+  const placeAt = (index: number): [number, number] => [offsets[2 * index] ?? 0, offsets[2 * index + 1] ?? 0];
   return {
     count: offsets.length / 2,
     template: null,
     places,
     jobAt(index) {
-      const item = body.subarray(offsets[2 * index], offsets[2 * index + 1]).toString();
+      const item = body.subarray(...placeAt(index)).toString();
       const job = requestedJob(
         readJson(() => parseJson(item), `Item ${index} of jobs: `),
         item,
       );
       if (job.extraData !== null) throw Refusal.ofFields([NO_EXTRA_DATA]);
       return { ...job, row: null };
+    },
+    bytesAt(index) {
+      const [start, end] = placeAt(index);
+      return end - start;
     },
   };
 }
@@ -161,20 +170,24 @@ function tabledJobs(text: string, combination: Combination): Omit<RequestedBatch
   }
   if (columns.length === 0) throw Refusal.ofFields([{ field: 'table', reason: 'must have at least one list' }]);
   assertCount(count, 'table');
+  const template = templateOf(job.graph, columns);
   return {
     count,
-    template: templateOf(job.graph, columns),
+    template,
     jobAt(index) {
       const row = rowAt(columns, combination, index);
       return { ...job, graph: graphOfRow(job.graph, columns, row), row };
     },
+    bytesAt: (index) => Buffer.byteLength(textOfRow(template, rowAt(columns, combination, index))),
   };
 }
 
 function tableOf(root: JsonNode): JsonNode {
   const table = member(root, 'table');
-  if (table?.kind === 'object') return table;
-  throw Refusal.ofFields([{ field: 'table', reason: 'must be an object of lists' }]);
+  if (table?.kind !== 'object') throw Refusal.ofFields([{ field: 'table', reason: 'must be an object of lists' }]);
+  const { length } = table.entries;
+  if (length <= BATCH_COLUMNS) return table;
+  throw Refusal.ofFields([{ field: 'table', reason: `has ${length} lists; at most ${BATCH_COLUMNS} are taken` }]);
 }
 
 function assertCount(count: number, field: string): void {

@@ -3,6 +3,7 @@ import { extname, join, resolve } from 'node:path';
 import { Piscina } from 'piscina';
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
 import type { Target } from '@millrace/deployments';
+import type { Rest } from '@millrace/platform';
 import type {
   BatchOutline,
   ExaminationResult,
@@ -33,6 +34,18 @@ export interface ExaminerLimits {
   timeoutMs: number;
 }
 
+/** No body is examined for longer, and no slice of a batch; waiting for a thread included. */
+export const EXAMINATION_MS = 30_000;
+/**
+ * After an examination the next one of its account waits three times as long: so an account has a fourth of a thread's time at most with its
+ * large submissions, and as much with its batches. What is examined takes as much again of PostgreSQL, and of what runs the jobs.
+ */
+const REST = { times: 3, isAlways: true };
+/** Of a large submission. */
+export const SUBMISSION_REST: Rest = { ...REST, mostMs: 3 * EXAMINATION_MS };
+/** Of a batch. It has as many slices as it needs; the bytes of its graphs bound them. */
+export const BATCH_REST: Rest = { ...REST, mostMs: Number.POSITIVE_INFINITY };
+
 const MAX_THREADS = 4;
 const LIMITS: ExaminerLimits = {
   inlineBytes: SMALL_SUBMISSION_BYTES,
@@ -40,7 +53,7 @@ const LIMITS: ExaminerLimits = {
   threads: Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1)),
   waiting: 64,
   heapMib: 96,
-  timeoutMs: 30_000,
+  timeoutMs: EXAMINATION_MS,
 };
 const IDLE_MS = 60_000;
 const RETRY_SECONDS = 2;
@@ -95,13 +108,14 @@ export class SubmissionExaminer {
    * Examine a batch, slice by slice, always in a thread. Between two slices the submissions of others have their turn.
    *
    * @param body JSON in UTF-8; it stays as it is.
-   * @param take gets each slice, with the outline of the batch at the first; false ends the examination.
+   * @param take gets each slice, with the outline of the batch at the first, and the milliseconds that a thread worked on it; false ends the
+   * examination.
    * @throws Refusal of the body as a whole, and as `examine` does.
    */
   async examineBatch(
     body: Uint8Array,
     { catalogue }: Pick<Target, 'catalogue'>,
-    take: (slice: ExaminedSlice, outline: BatchOutline | null) => boolean,
+    take: (slice: ExaminedSlice, outline: BatchOutline | null, tookMs: number) => boolean,
   ): Promise<void> {
     const shared = new SharedArrayBuffer(body.byteLength);
     new Uint8Array(shared).set(body);
@@ -111,11 +125,11 @@ export class SubmissionExaminer {
       const task: SliceTask = { body: shared, catalogue: this.share(catalogue), from, places };
       const result = await this.runInThread<SliceResult>(task, 'examineSliceInThread');
       if (result.kind === 'refused') throw new Refusal(result.code, result.message, result.options);
-      const { slice, outline } = result;
+      const { slice, outline, tookMs } = result;
       count = outline?.count ?? count;
       places = outline?.places ?? places;
       from = slice.next;
-      if (!take(slice, outline)) return;
+      if (!take(slice, outline, tookMs)) return;
     }
   }
 

@@ -93,4 +93,54 @@ describe('a table of values', () => {
       expect([columns.length, faults.length]).toEqual([0, 1]);
     },
   );
+
+  /** A map that counts how often it is asked. */
+  class Counted<V> extends Map<string, V> {
+    asked = 0;
+    override get(key: string): V | undefined {
+      this.asked += 1;
+      return super.get(key);
+    }
+  }
+
+  it('has a fault where a name is longer than an id and the name of an input may be, and does not look for it', () => {
+    const dots = '.'.repeat(16_000);
+    const { graph, table } = read(`{"${dots}a": [1], "3.${'s'.repeat(512)}": [1]}`);
+    const nodes = new Counted(graph.nodes);
+    const { columns, faults } = columnsOf({ ...graph, nodes }, table);
+    expect([columns.length, faults.length, nodes.asked]).toEqual([0, 2, 0]);
+    expect(faults[0]?.reason).toBe('is longer than the id of a node and the name of an input may be: 513 characters');
+  });
+
+  it('takes the longest names that there may be, and looks at no more of a name than an id may have', () => {
+    const [id, input] = ['.'.repeat(256), 'i'.repeat(256)];
+    const text = `{"${id}": {"class_type": "A", "inputs": {"${input}": 1}}}`;
+    const { graph, table } = read(`{"${id}.${input}": [2], "${'.'.repeat(513)}": [2]}`, text);
+    const nodes = new Counted(graph.nodes);
+    const { columns, faults } = columnsOf({ ...graph, nodes }, table);
+    expect(columns).toMatchObject([{ nodeId: id, inputName: input }]);
+    expect(faults).toHaveLength(1);
+    expect(nodes.asked).toBeLessThanOrEqual(2 * 257);
+  });
+
+  it('copies the inputs of a node once for each row, however many of them change', () => {
+    const names = Array.from({ length: 100 }, (_, at) => `x${at}`);
+    const inputs = names.map((name) => `"${name}": 0`).join();
+    const other = '{"class_type": "B", "inputs": {"y": 0}}';
+    const { graph, table } = read(
+      `{${names.map((name) => `"1.${name}": [1, 2]`).join()}}`,
+      `{"1": {"class_type": "A", "inputs": {${inputs}, "left": 7}}, "2": ${other}}`,
+    );
+    const { columns } = columnsOf(graph, table);
+    // A map is copied by its iterator.
+    const copied = jest.spyOn(Map.prototype, Symbol.iterator);
+    const rows = [0, 1].map((row) => graphOfRow(graph, columns, rowAt(columns, 'zip', row)));
+    const sizes = copied.mock.contexts.map((map) => (map as Map<string, unknown>).size);
+    copied.mockRestore();
+    expect(sizes.filter((size) => size > 2)).toEqual([101, 101]);
+    const valuesOf = (of: WorkflowGraph): unknown[] =>
+      [...(of.nodes.get('1')?.inputs.values() ?? [])].map((value) => (value.kind === 'number' ? value.raw : null));
+    expect(rows.map(valuesOf)).toEqual(['1', '2'].map((raw) => [...names.map(() => raw), '7']));
+    expect(valuesOf(graph)).toEqual([...names.map(() => '0'), '7']);
+  });
 });

@@ -1,9 +1,13 @@
+import { GRAPH_NAME_LENGTH } from '@millrace/contracts';
 import { members, sliceOf, type JsonNode } from '../json';
 import type { WorkflowGraph } from './workflow';
 
 /** How the columns of a table make rows: the first values together, then the second ones; or each value with each. */
 export const COMBINATIONS = ['zip', 'cross'] as const;
 export type Combination = (typeof COMBINATIONS)[number];
+
+/** A node id, a dot and the name of an input, in UTF-16 code units. */
+const LONGEST_NAME = GRAPH_NAME_LENGTH + 1 + GRAPH_NAME_LENGTH;
 
 /** The values of one input, of which each row has one. */
 export interface TableColumn {
@@ -31,6 +35,10 @@ export function columnsOf(graph: WorkflowGraph, table: JsonNode): { columns: Tab
   const columns: TableColumn[] = [];
   const faults: ColumnFault[] = [];
   for (const [name, list] of members(table)) {
+    if (name.length > LONGEST_NAME) {
+      faults.push({ name, reason: TOO_LONG });
+      continue;
+    }
     const input = inputNamed(graph, name);
     if (input === null) {
       faults.push({ name, reason: 'must be "node id.input name" of an input that the workflow gives a value' });
@@ -41,9 +49,14 @@ export function columnsOf(graph: WorkflowGraph, table: JsonNode): { columns: Tab
   return { columns, faults };
 }
 
-/** Ids of nodes and names of inputs may contain dots: the first split that names an input counts. */
+const TOO_LONG = `is longer than the id of a node and the name of an input may be: ${LONGEST_NAME} characters`;
+
+/**
+ * Ids of nodes and names of inputs may contain dots: the first split that names an input counts. Each costs as much as the id before it is
+ * long, so none is tried of which that is longer than an id may be.
+ */
 function inputNamed(graph: WorkflowGraph, name: string): Omit<TableColumn, 'name' | 'values'> | null {
-  for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
+  for (let dot = name.indexOf('.'); dot !== -1 && dot <= GRAPH_NAME_LENGTH; dot = name.indexOf('.', dot + 1)) {
     const [nodeId, inputName] = [name.slice(0, dot), name.slice(dot + 1)];
     const place = graph.nodes.get(nodeId)?.inputs.get(inputName);
     if (place !== undefined) return { nodeId, inputName, place };
@@ -79,11 +92,16 @@ export function graphOfRow(
   row: readonly number[],
 ): WorkflowGraph {
   const nodes = new Map(graph.nodes);
+  // Of each node that changes, once: a node may have as many inputs as columns.
+  const copies = new Map<string, Map<string, JsonNode>>();
   columns.forEach(({ nodeId, inputName, values }, column) => {
-    const node = nodes.get(nodeId);
+    const node = graph.nodes.get(nodeId);
     const value = values[row[column] ?? 0];
     if (node === undefined || value === undefined) return;
-    nodes.set(nodeId, { ...node, inputs: new Map(node.inputs).set(inputName, value) });
+    const inputs = copies.get(nodeId) ?? new Map(node.inputs);
+    inputs.set(inputName, value);
+    copies.set(nodeId, inputs);
+    nodes.set(nodeId, { ...node, inputs });
   });
   return { ...graph, nodes };
 }

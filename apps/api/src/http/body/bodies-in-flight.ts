@@ -1,11 +1,10 @@
 import { Refusal } from '@millrace/contracts';
+import { SUBMISSION_REST } from '@millrace/jobs';
 import { Turns } from '@millrace/platform';
 
 const RETRY_SECONDS = 2;
 /** A body of 10 MB takes some 100 ms of a core here, and as much of PostgreSQL. */
 const LARGE_BODIES_AT_A_TIME = 1;
-/** It takes as much again of the processes that run the job. */
-const REST = { times: 3, isAlways: true };
 
 /** How many bytes of bodies a process keeps in memory at once. */
 export interface BodyLimits {
@@ -23,7 +22,7 @@ export class BodiesInFlight {
   private total = 0;
   private readonly byPayer = new Map<string, number>();
   /** Of what is done with large bodies: those of one payer wait for each other. */
-  readonly turns = new Turns(LARGE_BODIES_AT_A_TIME, 'large requests', REST);
+  readonly turns = new Turns(LARGE_BODIES_AT_A_TIME, 'large requests', SUBMISSION_REST);
 
   constructor(private readonly limits: BodyLimits) {}
 

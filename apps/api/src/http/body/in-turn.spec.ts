@@ -1,4 +1,4 @@
-import { SMALL_SUBMISSION_BYTES } from '@millrace/jobs';
+import { EXAMINATION_MS, SMALL_SUBMISSION_BYTES } from '@millrace/jobs';
 import { BodiesInFlight } from './bodies-in-flight';
 import { inTurn } from './in-turn';
 import { withContext } from '../../fixtures/with-context';
@@ -39,6 +39,23 @@ describe('what bodies ask for', () => {
       let hasBegun = false;
       const second = inTurn(of('c'), large, async () => void (hasBegun = true));
       await jest.advanceTimersByTimeAsync(299);
+      expect(hasBegun).toBe(false);
+      await jest.advanceTimersByTimeAsync(1);
+      await second;
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('waits three times as long after the longest examination that there is, too', async () => {
+    jest.useFakeTimers();
+    try {
+      const first = inTurn(of('d'), large, () => new Promise((resolve) => setTimeout(resolve, EXAMINATION_MS)));
+      await jest.advanceTimersByTimeAsync(EXAMINATION_MS);
+      await first;
+      let hasBegun = false;
+      const second = inTurn(of('d'), large, async () => void (hasBegun = true));
+      await jest.advanceTimersByTimeAsync(3 * EXAMINATION_MS - 1);
       expect(hasBegun).toBe(false);
       await jest.advanceTimersByTimeAsync(1);
       await second;

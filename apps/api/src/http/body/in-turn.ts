@@ -4,7 +4,8 @@ import { contextOf } from '../request-context';
 /**
  * Do what a request's body asks for: at once when it is small, else when the other large requests of its account have been done,
  * and three times as long as the last one took has passed. So one account has one body among those that wait for a thread
- * (`SubmissionExaminer`), however many it sends and however soon, and takes a fourth of a thread's time at most.
+ * (`SubmissionExaminer`), however many it sends and however soon, and takes a fourth of a thread's time at most: the longest examination
+ * is followed by the longest rest. Batches have turns of their own by the same rule (`BatchExaminer`).
  *
  * @throws Refusal `rate_limited` when too many wait; what `work` throws.
  */

@@ -1,0 +1,35 @@
+import { Turns } from '@millrace/platform';
+import { BATCH_REST, type SubmissionExaminer } from '../examination';
+
+/** Of one account. */
+const EXAMINED_AT_A_TIME = 1;
+
+export type Examine = SubmissionExaminer['examineBatch'];
+export type TakeSlice = Parameters<Examine>[2];
+
+/**
+ * Examines batches, new ones and what is tried again of them, one of an account after the other. After each the next waits three times as
+ * long as threads worked on it (`BATCH_REST`), while what was examined is recorded: so no account takes more than a fourth of a thread's time.
+ */
+export class BatchExaminer {
+  private readonly turns = new Turns(EXAMINED_AT_A_TIME, 'batches', BATCH_REST);
+
+  constructor(private readonly examiner: Pick<SubmissionExaminer, 'examineBatch'>) {}
+
+  /**
+   * Do what examines one batch when it is the account's turn, and the whole of it in that turn.
+   *
+   * @param work gets what examines jobs, to be called once or for some of them at a time.
+   * @throws Refusal `rate_limited` when too many wait; what `work` throws.
+   */
+  inTurn<T>(accountId: string, work: (examine: Examine) => Promise<T>): Promise<T> {
+    return this.turns.run(accountId, (spend) =>
+      work((body, target, take) =>
+        this.examiner.examineBatch(body, target, (slice, outline, tookMs) => {
+          spend(tookMs);
+          return take(slice, outline, tookMs);
+        }),
+      ),
+    );
+  }
+}

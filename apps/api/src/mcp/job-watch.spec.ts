@@ -31,7 +31,7 @@ const callOf = (signal: AbortSignal): ToolCall =>
   }) as unknown as ToolCall;
 
 describe('a wait for the end of a job', () => {
-  it('ends when its time is over, whatever is collected meanwhile, and leaves nothing on its call', async () => {
+  it('ends when its time is over, also where it could be collected meanwhile, and leaves nothing on its call', async () => {
     const { signal } = new AbortController();
     const over = watchOf(0.3).wait(callOf(signal), 'job', 60);
     await collectGarbage();

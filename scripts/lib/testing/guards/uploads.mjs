@@ -86,9 +86,9 @@ export const UPLOAD_GUARDS = [
   ),
   of(
     'a page of assets looks at a thousand',
-    'libs/assets/src/records/asset-list.store.ts',
-    'DESC LIMIT ${LOOKED_AT + 1}',
-    'DESC',
+    'libs/database/src/looked-at.ts',
+    'ORDER BY ${order} LIMIT ${most}',
+    'ORDER BY ${order}',
     ['libs/assets/src/records/asset-list.int-spec'],
   ),
   of(

@@ -156,6 +156,7 @@ const RULES = [
   ...CONTRACT_CODES.map((code) => `7.2 ${code}`),
   ...ADDED_CODES.map((code) => `S2 ${code}`),
   ...JOB_ERROR_CODES.map((code) => `S6 ${code}`),
+  'S6 deadline',
 ];
 
 interface Row {

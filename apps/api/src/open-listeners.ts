@@ -1,12 +1,13 @@
 import type { Server } from 'node:http';
 import { ContentService } from '@millrace/assets';
-import { listen, openOpsListener, type Logger, type Shutdown } from '@millrace/platform';
+import { SUBMISSION_REST } from '@millrace/jobs';
+import { BodiesInFlight, listen, openOpsListener, type Logger, type Shutdown } from '@millrace/platform';
 import { AdminModule } from './admin.module';
 import type { ApiSettings } from './api.config';
 import { composeLibs } from './composition';
 import { CONSOLE_PATH, ConsoleFiles, ConsolePages, OPS_CONSOLE_PATH } from './console';
 import { RequestLimits } from './endpoints';
-import { BodiesInFlight, Connections, configureOpsApp, createPublicApp, type RouteTable } from './http';
+import { Connections, configureOpsApp, createPublicApp, type RouteTable } from './http';
 import { providerOf } from './operators.config';
 import { PublicModule } from './public.module';
 import { OpenStreams, StreamChores, drainPublic } from './streams';
@@ -37,7 +38,7 @@ export async function openListeners(
   const rules = { shared, open, publicUrl, deploymentDomain };
   const { metrics } = libs;
   const { bodyBytesInFlight: bytes, bodyBytesInFlightPerAccount: bytesPerPayer } = settings;
-  const bodies = new BodiesInFlight({ bytes, bytesPerPayer });
+  const bodies = new BodiesInFlight({ bytes, bytesPerPayer }, SUBMISSION_REST);
   const publicApp = await createPublicApp({
     modules: [libs.module, PublicModule],
     logger,

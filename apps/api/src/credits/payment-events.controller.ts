@@ -2,8 +2,9 @@ import { Controller } from '@nestjs/common';
 import { AuditLog } from '@millrace/accounts';
 import { PaymentsService } from '@millrace/billing';
 import { Refusal } from '@millrace/contracts';
+import { BodiesInFlight } from '@millrace/platform';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
-import { BodiesInFlight, addressOf, contextOf, readBytes } from '../http';
+import { addressOf, contextOf, readBytes } from '../http';
 import { receiveStripeEvent } from './top-ups.endpoints';
 
 /** Far above any event that Stripe sends. Anyone may call: what is not signed is neither waited for nor kept. */

@@ -7,8 +7,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
-import type { Logger } from '@millrace/platform';
-import { dropRest } from './body/drop-rest';
+import { dropRest, type Logger } from '@millrace/platform';
 import { answerOf, UPSTREAM_ERROR } from './error-envelope';
 import { contextOf } from './request-context';
 import type { RouteTable } from './route-table';

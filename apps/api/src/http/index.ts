@@ -1,5 +1,4 @@
 export { arrivingBytes } from './body/arriving-bytes';
-export { BodiesInFlight } from './body/bodies-in-flight';
 export { confirmAccess } from './body/confirm-access';
 export { holdBytes } from './body/hold-bytes';
 export { inTurn } from './body/in-turn';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
-import type { BodiesInFlight } from './body/bodies-in-flight';
+import type { BodiesInFlight } from '@millrace/platform';
 import { networkOfAddress, readAddress } from './client-address';
 import { foreignSite, isOwnHost } from './own-hosts';
 import { faultOfQuery } from './query';

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { SharedSlots } from '@millrace/messaging';
-import { Metrics } from '@millrace/platform';
+import { BodiesInFlight, Metrics } from '@millrace/platform';
 import { withContext } from '../fixtures/with-context';
-import { BodiesInFlight } from '../http';
 import { OpenStreams } from './open-streams';
 import { Streams, type StreamEvent } from './streams';
 

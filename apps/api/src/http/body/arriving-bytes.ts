@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Refusal } from '@millrace/contracts';
-import { dropRest } from './drop-rest';
+import { dropRest } from '@millrace/platform';
 
 /** A client that sends nothing of its upload for this long is gone, or as good as: what was staged of it is let go. */
 export const SILENCE_MS = 120_000;

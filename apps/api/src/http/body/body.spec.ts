@@ -1,7 +1,7 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
+import { BodiesInFlight } from '@millrace/platform';
 import { z } from 'zod';
-import { BodiesInFlight } from './bodies-in-flight';
 import { readBytes, readJson, readText } from './body';
 import { holdBytes } from './hold-bytes';
 import { withContext } from '../../fixtures/with-context';

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { type z } from 'zod';
 import { Refusal, type FieldError } from '@millrace/contracts';
+import { dropRest } from '@millrace/platform';
 import { confirmAccess } from './confirm-access';
 import { holdBytes } from './hold-bytes';
 import { countValues } from './count-values';
-import { dropRest } from './drop-rest';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 

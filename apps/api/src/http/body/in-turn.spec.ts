@@ -1,5 +1,5 @@
-import { EXAMINATION_MS, SMALL_SUBMISSION_BYTES } from '@millrace/jobs';
-import { BodiesInFlight } from './bodies-in-flight';
+import { EXAMINATION_MS, SMALL_SUBMISSION_BYTES, SUBMISSION_REST } from '@millrace/jobs';
+import { BodiesInFlight } from '@millrace/platform';
 import { inTurn } from './in-turn';
 import { withContext } from '../../fixtures/with-context';
 
@@ -7,7 +7,7 @@ import { withContext } from '../../fixtures/with-context';
 const [small, large] = [Buffer.alloc(SMALL_SUBMISSION_BYTES), Buffer.alloc(SMALL_SUBMISSION_BYTES + 1)];
 
 describe('what bodies ask for', () => {
-  const bodies = new BodiesInFlight({ bytes: 1_000_000, bytesPerPayer: 1_000_000 });
+  const bodies = new BodiesInFlight({ bytes: 1_000_000, bytesPerPayer: 1_000_000 }, SUBMISSION_REST);
   const of = (payer: string): object => withContext({}, { payer, bodies });
 
   it('is done one after the other when they are large and of one account, and else at once', async () => {

@@ -1,10 +1,10 @@
 import { Refusal } from '@millrace/contracts';
-import { SUBMISSION_REST } from '@millrace/jobs';
-import { Turns } from '@millrace/platform';
+import { Turns, type Rest } from '../turns';
 
 const RETRY_SECONDS = 2;
 /** A body of 10 MB takes some 100 ms of a core here, and as much of PostgreSQL. */
 const LARGE_BODIES_AT_A_TIME = 1;
+const LARGE_BODY_REST: Rest = { times: 3, isAlways: true };
 
 /** How many bytes of bodies a process keeps in memory at once. */
 export interface BodyLimits {
@@ -22,9 +22,15 @@ export class BodiesInFlight {
   private total = 0;
   private readonly byPayer = new Map<string, number>();
   /** Of what is done with large bodies: those of one payer wait for each other. */
-  readonly turns = new Turns(LARGE_BODIES_AT_A_TIME, 'large requests', SUBMISSION_REST);
+  readonly turns: Turns;
 
-  constructor(private readonly limits: BodyLimits) {}
+  /** @param rest of a payer after each large body. */
+  constructor(
+    private readonly limits: BodyLimits,
+    rest: Rest = LARGE_BODY_REST,
+  ) {
+    this.turns = new Turns(LARGE_BODIES_AT_A_TIME, 'large requests', rest);
+  }
 
   /** @throws Refusal `rate_limited`. */
   take(payer: string, bytes: number): void {

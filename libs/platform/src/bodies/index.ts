@@ -1,0 +1,2 @@
+export { BodiesInFlight } from './bodies-in-flight';
+export { dropRest } from './drop-rest';

@@ -30,7 +30,7 @@ import {
 } from './attempts';
 import type { GatewaySettings } from './gateway.config';
 import { GatewayRules } from './gateway-rules';
-import { TokenAllowance, WorkerTokenGuard } from './http';
+import { RequestBodies, TokenAllowance, WorkerTokenGuard } from './http';
 import { WorkerControls, WorkerLanes } from './lanes';
 import { MessagesController, WorkersController } from './workers';
 
@@ -54,6 +54,7 @@ export async function composeGateway(
 ): Promise<{ module: DynamicModule; stopWaiting: () => Promise<void> }> {
   const { settings, database, redis, logger, metrics, shutdown } = parts;
   const { secretKey } = settings;
+  const bodyLimits = { bytes: settings.bodyBytesInFlight, bytesPerToken: settings.bodyBytesInFlightPerToken };
   const store = await openBlobStore(settings);
   shutdown.add('blob store', () => store.close());
   const assets = composeAssets({ database, store, settings });
@@ -98,6 +99,7 @@ export async function composeGateway(
     [FailedAttempts, new FailedAttempts(FAILURES_PER_MINUTE, logger)],
     [RateLimiter, limiter],
     [TokenAllowance, new TokenAllowance(settings.requestsPerMinute)],
+    [RequestBodies, new RequestBodies(bodyLimits)],
     [GatewayRules, new GatewayRules(settings)],
     [WorkerLanes, lanes],
     [WorkerControls, controls],

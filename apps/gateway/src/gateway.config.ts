@@ -44,5 +44,15 @@ export const gatewaySettings = {
     'Connections that a gateway keeps open at once; further ones are closed. A worker uses a few.',
     integer({ min: 10, max: 1_000_000 }).default(2_000),
   ),
+  bodyBytesInFlight: setting(
+    'GATEWAY_BODY_BYTES_IN_FLIGHT',
+    'Bytes of request bodies that a gateway keeps in memory at once, apart from those up to 32 KiB; above it 429.',
+    integer({ min: 1_048_576 }).default(67_108_864),
+  ),
+  bodyBytesInFlightPerToken: setting(
+    'GATEWAY_BODY_BYTES_IN_FLIGHT_PER_TOKEN',
+    'Of these, bytes of the workers of one worker token.',
+    integer({ min: 65_536 }).default(25_165_824),
+  ),
 };
 export type GatewaySettings = SettingsOf<typeof gatewaySettings>;

@@ -9,21 +9,40 @@ export interface StoredCatalogue {
   catalogue: NodeCatalogue;
 }
 
+/** A catalogue counts as published now for so long: with each start of a worker it would be written else. */
+const FRESH_HOURS = 24;
+
 /** Node catalogues, as they are stored: once each, however many pools and workers publish the same. */
 export class CatalogueStore {
-  /** Make `catalogue` the one that the pool's submissions are validated against. @returns its digest. */
+  /**
+   * Make `catalogue` the one that the pool's submissions are validated against. Where it is that already, nothing is written.
+   *
+   * @returns its digest.
+   */
   async publish(tx: Statements, poolId: string, engine: string, catalogue: NodeCatalogue): Promise<string> {
     const document = JSON.stringify(catalogue);
     const digest = createHash('sha256').update(document).digest('hex');
-    const nodeCount = Object.keys(catalogue).length;
+    if (await this.isFresh(tx, poolId, digest)) return digest;
     // One that is published again is young again: the sweep does not take it before the pool points at it.
-    await tx.execute(Prisma.sql`
-      INSERT INTO catalogues (digest, engine, node_count, document) VALUES (${digest}, ${engine}, ${nodeCount}, ${document})
-      ON CONFLICT (digest) DO UPDATE SET created_at = now()`);
+    const known = await tx.execute(Prisma.sql`UPDATE catalogues SET created_at = now() WHERE digest = ${digest}`);
+    if (known === 0) {
+      const nodeCount = Object.keys(catalogue).length;
+      await tx.execute(Prisma.sql`
+        INSERT INTO catalogues (digest, engine, node_count, document) VALUES (${digest}, ${engine}, ${nodeCount}, ${document})
+        ON CONFLICT (digest) DO UPDATE SET created_at = now()`);
+    }
     await tx.execute(Prisma.sql`
       UPDATE pools SET catalogue_digest = ${digest}, updated_at = now()
       WHERE id = ${poolId} AND catalogue_digest IS DISTINCT FROM ${digest}`);
     return digest;
+  }
+
+  /** Whether the pool has this catalogue, and it was published a short while ago. */
+  private async isFresh(tx: Statements, poolId: string, digest: string): Promise<boolean> {
+    const rows = await tx.rows(Prisma.sql`
+      SELECT p.id FROM pools p JOIN catalogues c ON c.digest = p.catalogue_digest
+      WHERE p.id = ${poolId} AND c.digest = ${digest} AND c.created_at > now() - make_interval(hours => ${FRESH_HOURS}::int)`);
+    return rows.length > 0;
   }
 
   /** Catalogues that no pool points at and that were not published for `keptDays`. */

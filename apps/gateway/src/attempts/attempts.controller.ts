@@ -21,7 +21,7 @@ import {
   type ReportedEnding,
 } from '@millrace/jobs';
 import { EphemeralSecrets } from '@millrace/messaging';
-import { Holder, Json, LARGE_BYTES, WorkerTokenGuard } from '../http';
+import { END, Holder, Json, LOG, LargeJson, WorkerTokenGuard, type LargeBody } from '../http';
 import { Fenced, HeldAttempts, type NamedFence } from './held-attempts';
 import { OutputReceipts } from './output-receipts';
 
@@ -71,9 +71,10 @@ export class AttemptsController {
   async keepLog(
     @Holder() holder: WorkerTokenHolder,
     @Fenced() fence: NamedFence,
-    @Json(GatewayLogSchema, LARGE_BYTES) log: { text: string; truncated: boolean },
+    @LargeJson(GatewayLogSchema, LOG) body: LargeBody<{ text: string; truncated: boolean }>,
   ): Promise<object> {
-    await this.lifecycle.keepLog(await this.held.get(fence, holder), log);
+    const held = await this.held.get(fence, holder);
+    await this.lifecycle.keepLog(held, await body.read());
     return {};
   }
 
@@ -93,10 +94,14 @@ export class AttemptsController {
   async end(
     @Holder() holder: WorkerTokenHolder,
     @Fenced() fence: NamedFence,
-    @Json(GatewayEndSchema, LARGE_BYTES) end: GatewayEnd,
+    @LargeJson(GatewayEndSchema, END) body: LargeBody<GatewayEnd>,
   ): Promise<{ recorded: boolean }> {
     const held = await this.held.find(fence, holder);
-    if (held === null) return { recorded: true };
+    if (held === null) {
+      body.drop();
+      return { recorded: true };
+    }
+    const end = await body.read();
     if (end.kind === 'handed_back') await this.handBack(held, end.lack);
     else if (end.kind === 'given_up') await this.lifecycle.giveUp(held, end.loss);
     else {

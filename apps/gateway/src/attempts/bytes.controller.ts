@@ -14,7 +14,7 @@ import {
 import { type WorkerTokenHolder } from '@millrace/deployments';
 import { OutputRecorder, RemoteAttempts, type RemoteAttempt } from '@millrace/jobs';
 import { Metrics, Turns } from '@millrace/platform';
-import { Holder, IdPipe, Json, WorkerTokenGuard } from '../http';
+import { BodyOf, Holder, IdPipe, Json, WorkerTokenGuard, type RequestBody } from '../http';
 import { Fenced, HeldAttempts, type NamedFence } from './held-attempts';
 import { OutputReceipts } from './output-receipts';
 
@@ -105,6 +105,7 @@ export class BytesController {
     @Fenced() fence: NamedFence,
     @Param('number') number: string,
     @Req() request: IncomingMessage,
+    @BodyOf() body: RequestBody,
   ): Promise<object> {
     const handle = this.receipts.handleOf(fence, String(request.headers[GATEWAY_HEADERS.upload] ?? ''));
     const part = { number: Number(number), sizeBytes: Number(request.headers['content-length'] ?? Number.NaN) };
@@ -112,7 +113,10 @@ export class BytesController {
       throw new Refusal('invalid_request', 'A part has a number from 1 on, and a Content-Length.', { status: 400 });
     }
     await this.held.get(fence, holder);
-    await this.uploads.write(handle, part, request);
+    await body.during(() => {
+      if (this.uploads.holdsParts) body.take(part.sizeBytes);
+      return this.uploads.write(handle, part, request);
+    });
     this.metrics.remoteBytes.inc({ direction: 'in' }, part.sizeBytes);
     return {};
   }

@@ -3,7 +3,7 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import { BlobStoreError } from '@millrace/assets';
 import { Refusal, type ErrorEnvelope } from '@millrace/contracts';
 import { OutputRefused } from '@millrace/jobs';
-import type { Logger } from '@millrace/platform';
+import { dropRest, type Logger } from '@millrace/platform';
 
 /** Turns everything that is thrown into the envelope of the API. What the gateway itself failed at says nothing of its cause. */
 @Catch()
@@ -21,8 +21,8 @@ export class EnvelopeFilter implements ExceptionFilter {
     if (refusal.code === 'upstream_error') {
       this.logger.error({ err: error, path: request.url }, 'a request of a worker failed');
     }
-    // The rest of a body that was not read would be taken for the next request.
-    if (!request.complete) response.setHeader('Connection', 'close');
+    // A worker that is cut off while it sends never gets to the answer.
+    if (!request.complete) dropRest(request);
     if (refusal.retryAfterSeconds !== undefined) response.setHeader('Retry-After', refusal.retryAfterSeconds);
     if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
     const { code, message, details } = refusal;

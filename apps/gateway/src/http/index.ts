@@ -1,5 +1,7 @@
 export { Gone } from './gone';
-export { Json, LARGE_BYTES } from './json-body';
+export { CATALOGUE, END, Json, LOG, LargeJson, type LargeBody } from './json-body';
 export { openGateway } from './open-gateway';
 export { IdPipe } from './path-ids';
+export { RequestBodies } from './request-bodies';
+export { BodyOf, type RequestBody } from './request-body';
 export { Holder, TokenAllowance, WorkerTokenGuard } from './worker-token.guard';

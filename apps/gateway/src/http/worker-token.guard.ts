@@ -1,9 +1,11 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, createParamDecorator, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { FailedAttempts, RateLimiter, bearerOf } from '@millrace/accounts';
 import { GATEWAY_HEADERS, GATEWAY_PROTOCOL, Refusal } from '@millrace/contracts';
 import { WorkerTokens, type WorkerTokenHolder } from '@millrace/deployments';
 import { BoundedMap, VERSION } from '@millrace/platform';
+import { RequestBodies } from './request-bodies';
+import { RequestBody } from './request-body';
 
 /** Tokens remembered that were valid once: their lookups are not counted among those of what anyone may have made up. */
 const KNOWN_TOKENS = 10_000;
@@ -35,6 +37,7 @@ export class WorkerTokenGuard implements CanActivate {
     private readonly failures: FailedAttempts,
     private readonly limiter: RateLimiter,
     private readonly allowance: TokenAllowance,
+    private readonly bodies: RequestBodies,
   ) {}
 
   /** @throws Refusal `invalid_request` for another protocol; `unauthorized`; `rate_limited`. */
@@ -61,6 +64,8 @@ export class WorkerTokenGuard implements CanActivate {
       throw new Refusal('rate_limited', message, { retryAfterSeconds });
     }
     holders.set(request, holder);
+    const response = context.switchToHttp().getResponse<ServerResponse>();
+    RequestBody.open(request, response, this.bodies, holder.tokenId);
     return true;
   }
 }

@@ -22,7 +22,7 @@ import {
 } from '@millrace/deployments';
 import { VERSION } from '@millrace/platform';
 import { GatewayRules } from '../gateway-rules';
-import { Holder, IdPipe, Json, LARGE_BYTES, WorkerTokenGuard } from '../http';
+import { CATALOGUE, Holder, IdPipe, Json, LargeJson, WorkerTokenGuard, type LargeBody } from '../http';
 
 /** How a worker outside the cluster joins its pool, says how it is, and what it can run. */
 @Controller(GATEWAY_PATH)
@@ -75,14 +75,16 @@ export class WorkersController {
     return { state: await this.workers.heartbeat(this.database, id, whole) };
   }
 
-  /** What a worker can run becomes what its pool offers. */
+  /** What a worker can run becomes what its pool offers. It is read once the worker is known. */
   @Put('workers/:worker/catalogue')
   async publish(
     @Holder() holder: WorkerTokenHolder,
     @Param('worker', IdPipe) id: string,
-    @Json(GatewayCatalogueSchema, LARGE_BYTES) { engine, catalogue }: { engine: string; catalogue: NodeCatalogue },
+    @LargeJson(GatewayCatalogueSchema, CATALOGUE) body: LargeBody<{ engine: string; catalogue: NodeCatalogue }>,
   ): Promise<{ digest: string }> {
     await this.tokens.assertWorker(holder, id);
-    return { digest: await this.catalogues.publish(this.database, holder.poolId, engine, catalogue) };
+    return body.use(async ({ engine, catalogue }) => ({
+      digest: await this.catalogues.publish(this.database, holder.poolId, engine, catalogue),
+    }));
   }
 }

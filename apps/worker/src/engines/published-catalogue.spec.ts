@@ -35,6 +35,25 @@ describe('what a worker publishes', () => {
     expect(published).toEqual([{ a: node }, {}]);
   });
 
+  it('is sent once, however often the worker looks until it was taken', async () => {
+    let sent = 0;
+    let take: (digest: string) => void = () => undefined;
+    const publish = (): Promise<string> => {
+      sent += 1;
+      return new Promise((resolve) => (take = resolve));
+    };
+    const quiet = { info: () => undefined, warn: () => undefined };
+    const catalogue = new PublishedCatalogue([{ catalogue: () => Promise.resolve({ a: node }) }], publish, quiet);
+    const looks = [catalogue.refresh(), catalogue.refresh()];
+    await new Promise((resolve) => setImmediate(resolve));
+    looks.push(catalogue.refresh());
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(sent).toBe(1);
+    take('digest');
+    await Promise.all(looks);
+    expect(catalogue.current).toEqual({ a: node });
+  });
+
   it('stays what it was when it can not be published, and is tried again', async () => {
     let isAway = true;
     const sent: NodeCatalogue[] = [];

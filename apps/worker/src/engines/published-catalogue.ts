@@ -14,6 +14,7 @@ export class PublishedCatalogue {
   private ownModels: ReadonlySet<string> = new Set();
   /** The catalogue of each engine when that was published. */
   private published: NodeCatalogue[] = [];
+  private refreshing: Promise<void> | null = null;
 
   /**
    * @param publish makes a catalogue the pool's; resolves with its digest.
@@ -36,11 +37,17 @@ export class PublishedCatalogue {
   }
 
   /**
-   * Publish what can be run, when an engine has another catalogue than the last time.
+   * Publish what can be run, when an engine has another catalogue than the last time. One that is being sent is not sent beside
+   * itself: a gateway may take a while to take it in.
    *
    * @throws when an engine or the database does not answer; what was published stays.
    */
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    this.refreshing ??= this.publishChanges().finally(() => (this.refreshing = null));
+    return this.refreshing;
+  }
+
+  private async publishChanges(): Promise<void> {
     const current = await Promise.all(this.engines.map((engine) => engine.catalogue()));
     const { published } = this;
     if (current.length === published.length && current.every((one, index) => one === published[index])) return;

@@ -25,6 +25,8 @@ const CLIENT_ERROR = 400;
 const UNAUTHORIZED = 401;
 const SERVER_ERROR = 500;
 const TOO_MANY = 429;
+/** Longer than any gateway says: what is in between may say anything. */
+const MAX_RETRY_AFTER_SECONDS = 60;
 
 /**
  * The gateway did not answer, or could not do what it was asked. Its `code` is one of those by which a failure counts as one that
@@ -32,10 +34,13 @@ const TOO_MANY = 429;
  */
 export class GatewayUnreachable extends Error {
   readonly code = 'ECONNRESET';
+  /** Before that the gateway would answer the same, in milliseconds. */
+  readonly retryAfterMs: number;
 
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, { retryAfterMs = 0, ...options }: ErrorOptions & { retryAfterMs?: number } = {}) {
     super(message, options);
     this.name = 'GatewayUnreachable';
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -103,7 +108,7 @@ export class GatewayClient {
       signal,
     });
     if (response.ok) return response;
-    throw errorOf(response.status, await textOf(response));
+    throw errorOf(response, await textOf(response));
   }
 }
 
@@ -190,16 +195,23 @@ function reasonOf(error: unknown): string {
 }
 
 /** What an answer that is no success means for the worker. */
-function errorOf(status: number, body: unknown): Error {
+function errorOf({ status, headers }: Response, body: unknown): Error {
   const envelope = ErrorEnvelopeSchema.safeParse(body).data?.error;
   const { store, output_refused: isOutput } = envelope?.details ?? {};
   if (typeof store === 'string') return new BlobStoreError(store as BlobStoreFault, envelope?.message ?? '');
   if (isOutput === true) return new OutputRefused(envelope?.message ?? '');
   if (envelope === undefined || status < CLIENT_ERROR || status >= SERVER_ERROR || status === TOO_MANY) {
-    return new GatewayUnreachable(`the gateway answered with status ${status}`);
+    return new GatewayUnreachable(`the gateway answered with status ${status}`, {
+      retryAfterMs: retryAfterMs(headers),
+    });
   }
   if (status === UNAUTHORIZED) return new TokenRefused(`the gateway refuses the token: ${envelope.message}`);
   return refusalOf(envelope);
+}
+
+function retryAfterMs(headers: Headers): number {
+  const text = headers.get('retry-after') ?? '';
+  return /^\d{1,9}$/.test(text) ? Math.min(Number(text), MAX_RETRY_AFTER_SECONDS) * 1_000 : 0;
 }
 
 function refusalOf({ code, message, details }: ErrorEnvelope['error']): Refusal {

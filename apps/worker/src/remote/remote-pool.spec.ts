@@ -17,11 +17,11 @@ function scripted(failures: number): { pool: RemotePool; claims: Claim[] } {
   return { pool: new RemotePool({ ask } as unknown as GatewayClient, newId()), claims };
 }
 
-const message = (): DispatchMessage => ({ jobId: newId(), attempt: 1 });
-const worker = { id: newId(), poolId: 'pool', warm: [] };
-
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
+
+const message = (): DispatchMessage => ({ jobId: newId(), attempt: 1 });
+const worker = { id: newId(), poolId: 'pool', warm: [] };
 
 describe('a claim of a remote worker', () => {
   it('has an id of its own', async () => {
@@ -47,5 +47,22 @@ describe('a claim of a remote worker', () => {
     await jest.runAllTimersAsync();
     await failed;
     expect(claims).toHaveLength(5);
+  });
+});
+
+describe('a catalogue of a remote worker', () => {
+  it('that the gateway refuses for now is sent again when it says', async () => {
+    const sent: (object | undefined)[] = [];
+    const ask = (_schema: unknown, { body }: GatewayRequest): Promise<unknown> => {
+      sent.push(body);
+      const busy = new GatewayUnreachable('the gateway answered with status 429', { retryAfterMs: 2_000 });
+      return sent.length <= 20 ? Promise.reject(busy) : Promise.resolve({ digest: 'digest' });
+    };
+    const pool = new RemotePool({ ask } as unknown as GatewayClient, newId());
+    const published = pool.publish('', 'cpu', {});
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(sent.length).toBeLessThanOrEqual(11);
+    await jest.runAllTimersAsync();
+    expect(await published).toBe('digest');
   });
 });

@@ -21,6 +21,8 @@ import { retried } from './retried';
 const NO_SCOPE = '';
 /** With the pauses, as long as a lease of the usual length may wait for its worker. */
 const CLAIM_TRIES = 5;
+/** Minutes: those of all workers that start with this one are taken in one after the other. */
+const PUBLISH_TRIES = 40;
 
 /** The pool of a worker outside the cluster, by its gateway. */
 export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
@@ -58,11 +60,11 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
     return models.length === 0 ? null : { models, accountId: WARM_UP_SCOPE };
   }
 
-  /** For the pool of the token. */
+  /** For the pool of the token. A gateway that has others to take in first says when to send it again. */
   async publish(_poolId: string, engine: string, catalogue: NodeCatalogue): Promise<string> {
     const path = `workers/${this.workerId}/catalogue`;
     const request = { method: 'PUT', path, body: { engine, catalogue }, takes: 'bytes' } as const;
-    return (await this.client.ask(GatewayCatalogueAnswerSchema, request)).digest;
+    return (await retried(() => this.client.ask(GatewayCatalogueAnswerSchema, request), PUBLISH_TRIES)).digest;
   }
 
   /** A claim whose answer is lost is asked for again by its id: what it took is run, and not left until its lease runs out. */

@@ -7,14 +7,19 @@ const RETRY_CAP_MS = 4_000;
 /** With the pauses, longer than a gateway takes to be started again. */
 const TRIES = 10;
 
-/** Do again what the gateway, or the store behind it, did not answer. `work` must be safe to repeat. @throws the last error. */
+/**
+ * Do again what the gateway, or the store behind it, did not answer or refused for now, not before it says. `work` must be safe to
+ * repeat. @throws the last error.
+ */
 export async function retried<T>(work: () => Promise<T>, tries = TRIES): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await work();
     } catch (error) {
       if (!isPassing(error) || failures + 1 >= tries) throw error;
-      await new Promise((resolve) => setTimeout(resolve, backoffMs(failures, RETRY_BASE_MS, RETRY_CAP_MS)));
+      const afterMs = error instanceof GatewayUnreachable ? error.retryAfterMs : 0;
+      const pauseMs = afterMs + backoffMs(failures, RETRY_BASE_MS, RETRY_CAP_MS);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 }

@@ -13,6 +13,8 @@ export interface PartSpec {
  * `BlobStore`; every implementation passes `part-store.conformance.ts`. Faults of the store are thrown as BlobStoreError.
  */
 export interface PartStore {
+  /** Whether `write` has a whole part in memory until it is stored. */
+  readonly holdsParts: boolean;
   /** Make room for the parts of one upload. @returns the name by which the store knows it. */
   begin(): Promise<string>;
   /** A link to PUT exactly one part to, without our credentials; null where our own route takes parts, by `write`. */

@@ -23,6 +23,11 @@ export class OutputUploads {
     private readonly settings: Pick<AssetSettings, 'signedUrlSeconds' | 'maxResumableUploadBytes'>,
   ) {}
 
+  /** Whether `write` has a whole part in memory until it is stored. */
+  get holdsParts(): boolean {
+    return this.parts.holdsParts;
+  }
+
   /** @returns the store's name of a new upload. @throws BlobStoreError. */
   begin(): Promise<string> {
     return this.parts.begin();

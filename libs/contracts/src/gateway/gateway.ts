@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { PreviewSchema } from '../events';
 import { JobErrorSchema, JobStatusSchema, ProgressSchema } from '../job';
 import { DispatchMessageSchema } from '../messages';
-import { NodeCatalogueSchema } from '../node-catalogue';
+import { InputSpecSchema, NodeClassSchema, OutputSpecSchema } from '../node-catalogue';
+import { listToFirstFault, recordToFirstFault } from './first-fault';
 
 /*
  * What a worker outside the cluster and the gateway say to each other: JSON over HTTPS, apart from bytes. The worker asks, the
@@ -28,7 +29,9 @@ export const GATEWAY_POLL_MS = 20_000;
 /** Longest text of one field that a worker reports of itself. */
 const SHORT = 200;
 const MAX_MODELS = 10_000;
-const modelNames = z.array(z.string().max(1_024)).max(MAX_MODELS);
+const modelNames = listToFirstFault(z.string().max(1_024), MAX_MODELS);
+/** A message as a worker sends it back. */
+const SentMessageSchema = DispatchMessageSchema.extend({ models: listToFirstFault(z.string()).optional() });
 
 /** What a worker must know before it joins its pool. */
 export const GatewayTermsSchema = z.object({
@@ -81,20 +84,28 @@ export type GatewayReport = z.infer<typeof GatewayReportSchema>;
 /** Null: the gateway does not know the worker any more. */
 export const GatewayReportAnswerSchema = z.object({ state: WorkerStateSchema.nullable() });
 
+const SentInputSchema = InputSpecSchema.extend({
+  options: listToFirstFault(z.union([z.string(), z.number(), z.boolean()])).optional(),
+});
+const SentClassSchema = NodeClassSchema.extend({
+  inputs: recordToFirstFault(SentInputSchema),
+  outputs: listToFirstFault(OutputSpecSchema),
+});
+/** `catalogue` as `NodeCatalogueSchema` has it. */
 export const GatewayCatalogueSchema = z.object({
   engine: z.enum(['cpu', 'comfyui']),
-  catalogue: NodeCatalogueSchema,
+  catalogue: recordToFirstFault(SentClassSchema),
 });
 export const GatewayCatalogueAnswerSchema = z.object({ digest: z.string() });
 
 /** A message of the pool's lane that waits for the worker to claim or leave it; null: there was none in time. */
 export const GatewayOfferSchema = z.object({ message: DispatchMessageSchema.nullable() });
-export const GatewayLeftSchema = z.object({ message: DispatchMessageSchema });
+export const GatewayLeftSchema = z.object({ message: SentMessageSchema });
 /** Jobs of the worker that are to be canceled. */
 export const GatewayControlsSchema = z.object({ cancel: z.array(z.uuid()) });
 
 export const GatewayClaimSchema = z.object({
-  message: DispatchMessageSchema,
+  message: SentMessageSchema,
   warm: modelNames,
   /** Models on the worker's disk beside those, and of those of the message what it would have to fetch; absent: none. */
   disk: modelNames.optional(),
@@ -222,7 +233,7 @@ export const GatewayEndSchema = z.discriminatedUnion('kind', [
       failure: JobErrorSchema.nullable(),
       engineMs: milliseconds,
       progress: ProgressSchema.nullable(),
-      nodes: z.array(NodeTimingSchema).nullable(),
+      nodes: listToFirstFault(NodeTimingSchema).nullable(),
       log: GatewayLogSchema.nullable(),
     }),
     /** The output that is recorded with the end. */

@@ -10,7 +10,7 @@ const LARGE_BODY_REST: Rest = { times: 3, isAlways: true };
 export interface BodyLimits {
   /** Of all requests. */
   bytes: number;
-  /** Of the requests of one account, or of one address where the caller has no account of its own. */
+  /** Of the requests of one account or worker token, or of one address where the caller has neither. */
   bytesPerPayer: number;
 }
 

@@ -6,6 +6,8 @@ const ATTEMPTS = 'libs/jobs/src/lifecycle/remote-attempt.store.ts';
 const TOKENS = 'libs/deployments/src/tokens/worker-token.store.ts';
 const MODELS = ['apps/gateway/src/models.int-spec'];
 const REMOTE = ['apps/gateway/src/gateway.int-spec'];
+const BODIES = ['apps/gateway/src/bodies.int-spec'];
+const PARTS = ['apps/gateway/src/part-bodies.int-spec'];
 
 /** Of the gateway: what a worker outside the cluster may see and do. @type {Guard[]} */
 export const GATEWAY_GUARDS = [
@@ -76,5 +78,26 @@ export const GATEWAY_GUARDS = [
     'return files.filter((file) => inGraph.has(file.name) || isListed(file));',
     'return files.filter((file) => inGraph.size >= 0 || isListed(file));',
     MODELS,
+  ),
+  of(
+    'a catalogue is read only of a worker that joined with the token',
+    'apps/gateway/src/workers/workers.controller.ts',
+    'await this.tokens.assertWorker(holder, id);\n    return body.use(',
+    'return body.use(',
+    BODIES,
+  ),
+  of(
+    'bodies that a gateway has in memory are counted',
+    'apps/gateway/src/http/request-body.ts',
+    'if (bytes > UNCOUNTED_BYTES && bytes > this.heldBytes) this.take(',
+    'if (bytes < 0) this.take(',
+    BODIES,
+  ),
+  of(
+    'parts that a store has in memory are counted',
+    'apps/gateway/src/attempts/bytes.controller.ts',
+    'if (this.uploads.holdsParts) body.take(part.sizeBytes);',
+    '',
+    PARTS,
   ),
 ];

@@ -16,6 +16,8 @@ const HANDLE = /^[0-9a-f-]{36}$/;
 
 /** Parts as files: a folder per upload, in the staging folder. */
 export class FsPartStore implements PartStore {
+  readonly holdsParts = false;
+
   constructor(
     private readonly stagingDir: string,
     private readonly stage: (source: Readable, options: StageOptions) => Promise<StagedBytes>,

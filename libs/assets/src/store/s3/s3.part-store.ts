@@ -27,6 +27,8 @@ const PARTS_PAGE = 1_000;
 
 /** Parts as a multipart upload of S3, which clients send to the bucket itself. A handle is the object and the upload's id. */
 export class S3PartStore implements PartStore {
+  readonly holdsParts = true;
+
   /** @param signer signs links to where customers reach the bucket. */
   constructor(
     private readonly bucket: Bucket,

@@ -1,0 +1,124 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { Refusal } from '@millrace/contracts';
+import { dropRest } from '@millrace/platform';
+import type { RequestBodies } from './request-bodies';
+
+/** Bodies up to here do not count, so that heartbeats pass while others are refused. There are no more of them than connections. */
+const UNCOUNTED_BYTES = 32_768;
+
+/** A body must have arrived after so long, in milliseconds. */
+const DEADLINE_MS = 60_000;
+
+const bodies = new WeakMap<IncomingMessage, RequestBody>();
+
+/** The body of a request that is no JSON. */
+export const BodyOf = createParamDecorator((_: unknown, context: ExecutionContext): RequestBody =>
+  RequestBody.of(context.switchToHttp().getRequest<IncomingMessage>()),
+);
+
+/**
+ * The body of a request that was let in. What is read of it counts for its token until the answer is out and no work with it is under
+ * way any more: that of a sender who left waits in memory for its turn all the same.
+ */
+export class RequestBody {
+  private heldBytes = 0;
+  private uses = 0;
+
+  private constructor(
+    private readonly request: IncomingMessage,
+    private readonly response: ServerResponse,
+    private readonly bodies: RequestBodies,
+    private readonly tokenId: string,
+  ) {
+    if (response.closed) return;
+    this.uses = 1;
+    response.once('close', () => this.end());
+  }
+
+  /** Have the body of a request count for a token. */
+  static open(request: IncomingMessage, response: ServerResponse, all: RequestBodies, tokenId: string): void {
+    bodies.set(request, new RequestBody(request, response, all, tokenId));
+  }
+
+  static of(request: IncomingMessage): RequestBody {
+    const body = bodies.get(request);
+    if (body === undefined) throw new Error('a request passed without a token');
+    return body;
+  }
+
+  /** Count bytes of it, no matter who reads them. @throws Refusal `rate_limited`. */
+  take(bytes: number): void {
+    this.bodies.take(this.tokenId, bytes);
+    this.heldBytes += bytes;
+  }
+
+  /** Do something that has it in memory. @throws what `work` throws. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.uses += 1;
+    try {
+      return await work();
+    } finally {
+      this.end();
+    }
+  }
+
+  private end(): void {
+    this.uses -= 1;
+    if (this.uses > 0) return;
+    this.bodies.release(this.tokenId, this.heldBytes);
+    this.heldBytes = 0;
+  }
+
+  /** Work on it in turn with others of its token: `alone` in the process where it is large. @throws as `RequestBodies` does. */
+  inTurn<T>(work: () => Promise<T>, alone = false): Promise<T> {
+    const begin = (): Promise<T> => {
+      // Nobody waits for the answer any more.
+      if (this.response.closed) throw broken();
+      return work();
+    };
+    return alone ? this.bodies.inTurnAlone(this.tokenId, begin) : this.bodies.inTurn(this.tokenId, begin);
+  }
+
+  /** Read what nobody will look at, slowly. */
+  drop(): void {
+    dropRest(this.request);
+  }
+
+  /**
+   * Read all of it. Its declared length counts before it arrives.
+   *
+   * @throws Refusal `payload_too_large`, `rate_limited`; `invalid_request` where it broke off.
+   */
+  async read(maxBytes: number): Promise<Buffer> {
+    const declared = Number(this.request.headers['content-length'] ?? 0);
+    this.count(declared, maxBytes);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const deadline = setTimeout(() => this.request.destroy(), DEADLINE_MS);
+    try {
+      // Left early, the request is not destroyed: its connection is there for the answer.
+      for await (const chunk of this.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        this.count(size, maxBytes);
+        chunks.push(chunk);
+      }
+    } catch (error) {
+      throw error instanceof Refusal ? error : broken();
+    } finally {
+      clearTimeout(deadline);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  private count(bytes: number, maxBytes: number): void {
+    if (bytes > maxBytes) {
+      throw new Refusal('payload_too_large', `The body has more than ${maxBytes} bytes, which is the limit here.`);
+    }
+    if (bytes > UNCOUNTED_BYTES && bytes > this.heldBytes) this.take(bytes - this.heldBytes);
+  }
+}
+
+function broken(): Refusal {
+  return new Refusal('invalid_request', 'The body broke off.', { status: 400 });
+}

@@ -1,0 +1,30 @@
+import { Readable } from 'node:stream';
+import type { ClaimedAttempt } from '@millrace/jobs';
+import { GatewayUnreachable, type GatewayClient, type GatewayRequest } from './gateway.client';
+import { uploadOutput } from './output-upload';
+
+beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }));
+afterEach(() => jest.useRealTimers());
+
+it('a part that the gateway refuses for now is sent again, and the others once', async () => {
+  const arrived: string[] = [];
+  let refusals = 2;
+  const ask = (_schema: unknown, { method, path, body }: GatewayRequest): Promise<unknown> => {
+    if (path === 'uploads') return Promise.resolve({ upload: 'upload', url: null });
+    if (method !== 'PUT') return Promise.resolve({ receipt: 'r', contentType: 'text/plain', hash: 'h', sizeBytes: 6 });
+    if (path.endsWith('/2') && refusals > 0) {
+      refusals -= 1;
+      return Promise.reject(new GatewayUnreachable('the gateway answered with status 429', { retryAfterMs: 2_000 }));
+    }
+    arrived.push(`${path}: ${(body as Buffer).toString()}`);
+    return Promise.resolve({});
+  };
+  const source = Readable.from([Buffer.from('abcdef')]);
+  const attempt = {} as ClaimedAttempt;
+  const client = { ask } as unknown as GatewayClient;
+  const stored = uploadOutput(client, attempt, source, { name: 'a.txt', partBytes: 2 });
+  await jest.runAllTimersAsync();
+  await jest.advanceTimersByTimeAsync(30_000);
+  expect(await stored).toMatchObject({ contentType: 'text/plain', blob: { receipt: 'r' } });
+  expect(arrived).toEqual(['uploads/parts/1: ab', 'uploads/parts/2: cd', 'uploads/parts/3: ef']);
+});

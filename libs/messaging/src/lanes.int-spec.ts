@@ -95,24 +95,50 @@ it('a producer keeps what it needs for a limited number of pools, and what it gi
   expect(redis.listenerCount('ready')).toBe(listeners);
 });
 
-it('a consumer that began while Redis was away takes messages once it is there', async () => {
-  const [poolId, message] = [randomUUID(), newMessage()];
-  const taken: DispatchMessage[] = [];
+/** A consumer with room for one message. */
+function consumerOf(poolId: string, take: (message: DispatchMessage) => Promise<null>): LaneConsumer {
   const consumer = new LaneConsumer(
     connections.consumer(),
     poolId,
-    (received) => {
-      taken.push(received);
-      return Promise.resolve(null);
-    },
+    take,
     () => Promise.resolve(),
     () => undefined,
   );
   consumers.push(consumer);
   consumer.setCapacity(1);
+  return consumer;
+}
+
+it('a consumer that began while Redis was away takes messages once it is there', async () => {
+  const [poolId, message] = [randomUUID(), newMessage()];
+  const taken: DispatchMessage[] = [];
+  consumerOf(poolId, (received) => {
+    taken.push(received);
+    return Promise.resolve(null);
+  });
   await expect(producer.add(poolId, message)).rejects.toThrow();
   await comeBack();
   await producer.add(poolId, message);
   await eventually('the message to be taken', () => taken.length > 0);
   expect(taken).toEqual([message]);
+});
+
+it('a consumer that stops while Redis is away has stopped once its last message is done', async () => {
+  const poolId = randomUUID();
+  await comeBack();
+  let done: (() => void) | null = null;
+  const consumer = consumerOf(poolId, () => new Promise((resolve) => (done = () => resolve(null))));
+  await producer.add(poolId, newMessage());
+  await eventually('the message to be taken', () => done !== null);
+  proxy.behave({ kind: 'down' });
+  let isOver = false;
+  const stopped = consumer
+    .drain()
+    .then(() => consumer.close())
+    .then(() => (isOver = true));
+  await eventually('the connection to be gone', () => redis.status !== 'ready');
+  expect(isOver).toBe(false);
+  done!();
+  await stopped;
+  await comeBack();
 });

@@ -33,6 +33,12 @@ const STALLED_EVERY_MS = 5_000;
  */
 const LEFT_AFTER_MS = 25;
 
+/**
+ * For so long a consumer that stops waits until Redis knows of its last messages. Those that it does not hear of, as while it is away, are given to others once
+ * their locks have run out.
+ */
+const LAST_REPORT_MS = 2_000;
+
 /** Pools whose BullMQ queue is kept: one takes 7 KB, and to make it again two round trips. */
 const QUEUES_LIMIT = 1_000;
 
@@ -135,6 +141,8 @@ export class LaneConsumer {
   private readonly worker: Worker;
   /** Messages that were left and are not offered again yet. */
   private readonly leaving = new Set<Promise<void>>();
+  /** Messages that were taken and are not done. */
+  private readonly underWay = new Set<Promise<unknown>>();
 
   /**
    * @param take called for each message; resolves when the worker is free for the next: with null, or with the message where
@@ -152,7 +160,11 @@ export class LaneConsumer {
       LANE,
       async (job: Job) => {
         const message = DispatchMessageSchema.safeParse(job.data);
-        return message.success ? take(message.data) : null;
+        if (!message.success) return null;
+        const taken = take(message.data);
+        const under = taken.catch(() => undefined).finally(() => this.underWay.delete(under));
+        this.underWay.add(under);
+        return taken;
       },
       {
         connection,
@@ -188,12 +200,25 @@ export class LaneConsumer {
 
   /** Take nothing more; resolves when every message under way is done. */
   async drain(): Promise<void> {
-    await this.worker.pause();
+    await this.orWithoutRedis(this.worker.pause());
   }
 
   /** Take nothing more; resolves when what was taken is done, and what was left is offered to others. */
   async close(): Promise<void> {
-    await this.worker.close();
+    await this.orWithoutRedis(this.worker.close());
     await Promise.all(this.leaving);
+  }
+
+  /** Resolves with `stopped`, for which BullMQ waits until Redis answers, or a while after what is under way is done. */
+  private async orWithoutRedis(stopped: Promise<void>): Promise<void> {
+    await Promise.race([stopped, this.idle()]);
+  }
+
+  private async idle(): Promise<void> {
+    do {
+      await Promise.all(this.underWay);
+      await new Promise((resolve) => setTimeout(resolve, LAST_REPORT_MS).unref());
+      // One that was on its way may have arrived meanwhile.
+    } while (this.underWay.size > 0);
   }
 }

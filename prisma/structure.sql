@@ -134,7 +134,7 @@ BEGIN
             FROM account_turns t CROSS JOIN LATERAL (
                 SELECT q.account_id, q.pass, q.ctid, q.head_id FROM account_queues q
                 WHERE q.pool_id = t.pool_id AND q.account_id >= t.account_id AND q.account_id <= t.account_id AND q.pass = t.pass AND q.eligible
-                ORDER BY q.account_id DESC LIMIT 1 FOR UPDATE) q
+                ORDER BY q.account_id DESC LIMIT 1 FOR NO KEY UPDATE) q
             WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) >= (first_pass, first_account)
             ORDER BY t.pass, t.account_id LIMIT 1;
         ELSIF first_account IS NOT NULL THEN
@@ -142,7 +142,7 @@ BEGIN
             FROM account_turns t CROSS JOIN LATERAL (
                 SELECT q.account_id, q.pass, q.ctid, q.head_id FROM account_queues q
                 WHERE q.pool_id = t.pool_id AND q.account_id >= t.account_id AND q.account_id <= t.account_id AND q.pass = t.pass AND q.eligible
-                ORDER BY q.account_id DESC LIMIT 1 FOR UPDATE SKIP LOCKED) q
+                ORDER BY q.account_id DESC LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) q
             WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) >= (first_pass, first_account)
             ORDER BY t.pass, t.account_id LIMIT 1;
         END IF;
@@ -844,7 +844,7 @@ BEGIN
     END IF;
     UPDATE models SET last_used_at = now() WHERE id IN (
         SELECT m.id FROM models m WHERE m.id = ANY(ids) AND coalesce(m.last_used_at, '-infinity') < now() - interval '1 hour'
-        ORDER BY m.id FOR NO KEY UPDATE);
+        FOR NO KEY UPDATE SKIP LOCKED);
     RETURN true;
 END
 $function$;

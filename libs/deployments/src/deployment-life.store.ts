@@ -13,7 +13,7 @@ export interface DeploymentUse {
 export class DeploymentLifeStore {
   /** Keep the deployments of an account as they are until this transaction ends: what they add up to is about to be checked. */
   async lockAccount(tx: Statements, accountId: string): Promise<void> {
-    await tx.execute(Prisma.sql`SELECT 1 FROM accounts WHERE id = ${accountId}::uuid FOR UPDATE`);
+    await tx.execute(Prisma.sql`SELECT 1 FROM accounts WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`);
   }
 
   /** What an account has, without the deployment `exceptId`. */

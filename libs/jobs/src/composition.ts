@@ -124,7 +124,7 @@ export interface JobSubmission extends ComposedBatches {
 export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const { database, redis, assets, quota, metrics, settings } = parts;
   const { live, dispatcher, lifecycle, close } = composeMoves(parts);
-  const stores = { queues: new AccountQueueStore(), jobs: new JobStore(), groups: new GroupStore(settings) };
+  const stores = { queues: new AccountQueueStore(), jobs: new JobStore() };
   const estimates = new QueueEstimates(database, stores.queues, new WorkerStore());
   const reads = new JobReads(database, stores.jobs, estimates, new QueueRanks(database, new QueueEndsStore()), live);
   const examiner = new SubmissionExaminer();
@@ -135,7 +135,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const submissions = new SubmissionService(
     database,
     store,
-    new SubmissionGroups(database, store, stores.groups, dispatcher),
+    new SubmissionGroups(database, store, new GroupStore(settings), dispatcher),
     ledger,
     checks,
     new EphemeralSecrets(redis.producer(), parts.secretKey),

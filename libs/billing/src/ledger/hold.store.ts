@@ -74,15 +74,25 @@ export type Holds = StatementPart<'id' | 'account_id' | 'hold_id' | 'hold_micros
 
 /**
  * Set amounts aside for many jobs, as `holdPart` does for one, or refuse the statement when any account has less than all of its
- * own: one change of each balance by their sum, in the order of accounts, so that no two statements wait for each other in a
- * circle. Yields a row for each hold.
+ * own. Yields a row for each hold.
  *
  * @param after a part that must have run first.
  */
 export function holdsPart(holds: Holds, after: StatementPart): StatementPart {
+  return holdEntriesPart(holds, setAsidePart(holds, after));
+}
+
+/**
+ * The balances of the accounts of many holds: one change of each by their sum, in the order of accounts, so that no two statements wait
+ * for each other in a circle; the statement is refused when any account has less. `holdEntriesPart` writes what belongs to it. Yields a row
+ * for each account.
+ *
+ * @param after a part that must have run first.
+ */
+export function setAsidePart(holds: StatementPart<'account_id' | 'hold_micros'>, after: StatementPart): StatementPart {
   const sums = statementPart('hold_sums')`
     SELECT account_id, sum(hold_micros)::bigint AS amount FROM ${holds} WHERE hold_micros > 0 GROUP BY account_id`;
-  const balances = statementPart('hold_balances')`
+  return statementPart('hold_balances')`
     INSERT INTO balances AS b (account_id, held_micros)
     SELECT s.account_id, s.amount FROM ${sums} s, (SELECT count(*) FROM ${after}) AS done
     WHERE (SELECT true FROM balances WHERE account_id = s.account_id) OR refuse(${INSUFFICIENT_CREDITS})
@@ -92,10 +102,19 @@ export function holdsPart(holds: Holds, after: StatementPart): StatementPart {
           held_micros = b.held_micros + excluded.held_micros, updated_at = now()
       WHERE b.available_micros >= excluded.held_micros OR refuse(${INSUFFICIENT_CREDITS})
     RETURNING 1`;
+}
+
+/**
+ * The entries of many holds, without the balances: `setAsidePart` changes those in the same transaction, or nothing may be committed. Yields a
+ * row for each hold.
+ *
+ * @param after a part that must have run first.
+ */
+export function holdEntriesPart(holds: Holds, after: StatementPart): StatementPart {
   const transactions = statementPart<'id'>('hold_transactions')`
     INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor)
     SELECT h.hold_id, h.account_id, 'hold', h.id, 'job:' || h.id || ':hold', 'submission'
-    FROM ${holds} h, (SELECT count(*) FROM ${balances}) AS done WHERE h.hold_micros > 0
+    FROM ${holds} h, (SELECT count(*) FROM ${after}) AS done WHERE h.hold_micros > 0
     RETURNING id`;
   return statementPart('holds')`
     INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
@@ -125,7 +144,7 @@ export function extendHold(
     SELECT d.id AS job_id, d.account_id, d.held_micros, least(b.available_micros, d.extend_micros) AS amount,
       b.available_micros AS available, b.held_micros AS held, b.alert_below_micros, b.alerted_at
     FROM ${due} d JOIN balances b ON b.account_id = d.account_id
-    WHERE d.may_extend AND d.extend_micros > 0 AND b.available_micros > 0 FOR UPDATE OF b`;
+    WHERE d.may_extend AND d.extend_micros > 0 AND b.available_micros > 0 FOR NO KEY UPDATE OF b`;
   const extended = statementPart<MeteredColumn>('extended')`
     SELECT d.id, d.price_micros_per_second, d.used_ms,
       d.held_micros + coalesce((SELECT amount FROM ${extension}), 0) AS held_micros
@@ -173,7 +192,7 @@ export function endHoldParts(
     SELECT b.account_id, b.held_micros - e.held_micros AS held,
       b.available_micros + e.held_micros - e.charged_micros AS available,
       b.consumed_micros + e.charged_micros AS consumed
-    FROM ${ended} e JOIN balances b ON b.account_id = e.account_id WHERE e.held_micros > 0 FOR UPDATE OF b`;
+    FROM ${ended} e JOIN balances b ON b.account_id = e.account_id WHERE e.held_micros > 0 FOR NO KEY UPDATE OF b`;
   const balance = statementPart('end_balance')`
     UPDATE balances b
     SET held_micros = n.held, available_micros = n.available, consumed_micros = n.consumed, updated_at = now()

@@ -1,6 +1,15 @@
 export { type Balance } from './balance';
 export { LedgerReadsStore, type LedgerPosition, type LedgerRecord } from './ledger-reads.store';
-export { INSUFFICIENT_CREDITS, coversHoldPart, endHoldParts, extendHold, holdPart, holdsPart } from './hold.store';
+export {
+  INSUFFICIENT_CREDITS,
+  coversHoldPart,
+  endHoldParts,
+  extendHold,
+  holdEntriesPart,
+  holdPart,
+  holdsPart,
+  setAsidePart,
+} from './hold.store';
 export { LedgerStore } from './ledger.store';
 export { LEDGER_KINDS, MOVES, type Book, type LedgerKind, type Move } from './ledger';
 export { PostingStore, type Original, type Posting } from './posting.store';

@@ -19,7 +19,7 @@ export interface EndedVersion {
 export class DeploymentVersionStore {
   /** Let nobody else change the versions of a deployment until this transaction ends. */
   async lock(tx: Statements, id: string): Promise<void> {
-    await tx.execute(Prisma.sql`SELECT 1 FROM deployments WHERE id = ${id}::uuid FOR UPDATE`);
+    await tx.execute(Prisma.sql`SELECT 1 FROM deployments WHERE id = ${id}::uuid FOR NO KEY UPDATE`);
   }
 
   /** The highest number that a version of a deployment has ever had. */

@@ -139,12 +139,12 @@ describe('failed jobs of a batch that are tried again', () => {
     const released = new Promise<void>((resolve) => (release = resolve));
     let hold = (): void => undefined;
     const held = new Promise<void>((resolve) => (hold = resolve));
-    const record: typeof world.groups.record = async (...args) => {
+    const late = world.writing(async (...args) => {
       hold();
       await released;
-      return world.groups.record(...args);
-    };
-    const first = world.retries({ record }).retry(world.retry(id));
+      return world.jobs.write(...args);
+    });
+    const first = world.retries(late).retry(world.retry(id));
     await held;
     const second = retry(id);
     await waiting(1, 'SET retries = b.retries');
@@ -169,7 +169,7 @@ describe('failed jobs of a batch that are tried again', () => {
     const ends = Array.from({ length: 3 }, () => 'failed' as const);
     const id = await batchOf(ends);
     const before = await placesOf(id);
-    const dies = { record: () => Promise.reject(new Error('the process dies here')) };
+    const dies = world.writing(() => Promise.reject(new Error('the process dies here')));
     const key = { idempotencyKey: 'a-key' };
     await expect(world.retries(dies).retry(world.retry(id, key))).rejects.toThrow('the process dies here');
     expect(await placesOf(id)).toEqual(before);
@@ -273,14 +273,12 @@ describe('the end of a batch', () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (hold = resolve));
     const released = new Promise<void>((resolve) => (release = resolve));
-    const groups: Pick<typeof world.groups, 'record'> = {
-      record: async (...args) => {
-        hold();
-        await released;
-        return world.groups.record(...args);
-      },
-    };
-    const retried = world.retries(groups).retry(world.retry(id));
+    const late = world.writing(async (...args) => {
+      hold();
+      await released;
+      return world.jobs.write(...args);
+    });
+    const retried = world.retries(late).retry(world.retry(id));
     await held;
     // It has looked at the jobs, and waits for the batch, which the retry has locked.
     const ends = recordEnds(test.database, 10);

@@ -11,11 +11,12 @@ import type { JobSettings } from '../job.settings';
 import type { ExaminedItem } from '../examination';
 import type { SpendStanding } from '../labels';
 import type { JobScope } from '../state';
-import { draftOf, isModelGone, keyReused, type GroupStore, type JobDraft, type Submitter } from '../submission';
+import { draftOf, isModelGone, keyReused, type JobDraft, type Submitter } from '../submission';
 import { BatchContents, type AdmittedItem } from './batch-admission';
 import type { BatchExaminer, Examine, TakeSlice } from './batch-examiner';
 import type { BatchFitter } from './batch-fitter';
-import { LOCK_WAIT_MS, TRANSACTION_TIMEOUT_MS, groupsOf, standingsFor } from './batch-groups';
+import { TRANSACTION_TIMEOUT_MS, groupsOf, standingsFor } from './batch-groups';
+import type { BatchRecorder } from './batch-recorder';
 import type { BatchRetryStore, RetriedJob } from './batch-retry.store';
 import type { BatchStore } from './batch.store';
 import { noBatch } from './batches.service';
@@ -55,6 +56,16 @@ interface Retried {
   earlier: Map<number, string>;
 }
 
+/** A batch whose jobs run again. */
+interface Again {
+  batchId: string;
+  submitter: Submitter;
+  target: Target;
+  earlier: Map<number, string>;
+  /** For how long the batch is kept. */
+  secondsLeft: number;
+}
+
 /** Others changed the jobs since they were read. */
 class ChangedMeanwhile extends Error {}
 
@@ -69,7 +80,7 @@ export class BatchRetries {
     private readonly database: Pick<Database, 'transaction'> & Statements,
     private readonly batches: Pick<BatchStore, 'exists'>,
     private readonly store: BatchRetryStore,
-    private readonly groups: Pick<GroupStore, 'record'>,
+    private readonly recorder: Pick<BatchRecorder, 'prepare' | 'record'>,
     private readonly fitter: BatchFitter,
     private readonly examiner: BatchExaminer,
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
@@ -153,32 +164,43 @@ export class BatchRetries {
     submitter?: Submitter,
   ): Promise<RecordedRetry> {
     const { scope, batchId, idempotencyKey } = request;
-    const standings: SpendStanding[] = [];
     this.dispatcher.expectDispatch(target.poolId);
-    await this.database.transaction(async (tx) => {
+    const [one] = accepted;
+    if (submitter !== undefined && one !== undefined) {
+      await this.recorder.prepare(this.database, this.draftFor(submitter, target, one, ''));
+    }
+    const standings = await this.database.transaction(async (tx) => {
       if (idempotencyKey !== undefined) {
         const key = { key: idempotencyKey, hash: hashOf(request), jobs: accepted.length };
         if (!(await this.store.claimKey(tx, batchId, key))) throw new ChangedMeanwhile();
       }
-      if (submitter === undefined || accepted.length === 0) return;
+      if (submitter === undefined || one === undefined) return [];
       const secondsLeft = await this.store.reopen(tx, scope, batchId);
       if (secondsLeft === null) throw busy(batchId);
-      for (const group of groupsOf(accepted)) {
-        const ids = group.map(({ index }) => earlier.get(index) as string);
-        if ((await this.store.vacate(tx, batchId, ids)) !== ids.length) throw new ChangedMeanwhile();
-        const graphs = await this.store.graphs(tx, ids);
-        const drafts = group.map((item, at) => {
-          const draft = this.draftFor(submitter, target, item, graphs.get(ids[at] as string) as string);
-          // They end with the batch, whose other jobs are there as long.
-          const retentionSeconds = Math.min(draft.retentionSeconds, secondsLeft);
-          return { ...draft, retentionSeconds, batch: { id: batchId, index: item.index } };
-        });
-        const recorded = await this.groups.record(tx, drafts, LOCK_WAIT_MS);
-        standings.push(...recorded.flatMap(({ spend }) => spend ?? []));
-      }
+      const again = { batchId, submitter, target, earlier, secondsLeft };
+      return this.recorder.record(tx, accepted.length, this.draftsOf(tx, again, accepted));
     }, TRANSACTION_TIMEOUT_MS);
     if (contents.itemCount > 0) this.dispatcher.requestDispatch(target.poolId);
     return { jobs: accepted.length, spend: standingsFor(scope, standings) };
+  }
+
+  /** Group by group: the place of each job in its batch is made free, and its graph is read. @throws ChangedMeanwhile. */
+  private async *draftsOf(
+    tx: Statements,
+    { batchId, submitter, target, earlier, secondsLeft }: Again,
+    accepted: readonly AdmittedItem[],
+  ): AsyncGenerator<JobDraft[]> {
+    for (const group of groupsOf(accepted)) {
+      const ids = group.map(({ index }) => earlier.get(index) as string);
+      if ((await this.store.vacate(tx, batchId, ids)) !== ids.length) throw new ChangedMeanwhile();
+      const graphs = await this.store.graphs(tx, ids);
+      yield group.map((item, at) => {
+        const draft = this.draftFor(submitter, target, item, graphs.get(ids[at] as string) as string);
+        // They end with the batch, whose other jobs are there as long.
+        const retentionSeconds = Math.min(draft.retentionSeconds, secondsLeft);
+        return { ...draft, retentionSeconds, batch: { id: batchId, index: item.index } };
+      });
+    }
   }
 
   private draftFor(

@@ -10,21 +10,14 @@ import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
 import { graphTextOf } from '../examination';
 import type { SpendStanding } from '../labels';
-import {
-  draftOf,
-  keyReused,
-  retryOf,
-  type GroupStore,
-  type JobDraft,
-  type Submitter,
-  whileModelsGo,
-} from '../submission';
+import { draftOf, keyReused, retryOf, type JobDraft, type Submitter, whileModelsGo } from '../submission';
 import type { BatchRecord } from './batch';
 import { BatchContents, type AdmittedItem } from './batch-admission';
 import type { BatchExaminer, TakeSlice } from './batch-examiner';
 import type { FittingBatch } from './batch-fit';
 import type { BatchFitter } from './batch-fitter';
-import { LOCK_WAIT_MS, TRANSACTION_TIMEOUT_MS, groupsOf, standingsFor } from './batch-groups';
+import { TRANSACTION_TIMEOUT_MS, groupsOf, standingsFor } from './batch-groups';
+import type { BatchRecorder } from './batch-recorder';
 import type { BatchStore } from './batch.store';
 
 /** Of one account: a batch takes seconds of a thread and of PostgreSQL. */
@@ -61,7 +54,7 @@ export class BatchSubmissions {
   constructor(
     private readonly database: Pick<Database, 'transaction'> & Statements,
     private readonly store: BatchStore,
-    private readonly groups: Pick<GroupStore, 'record'>,
+    private readonly recorder: Pick<BatchRecorder, 'prepare' | 'record'>,
     private readonly fitter: BatchFitter,
     private readonly examiner: BatchExaminer,
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
@@ -156,25 +149,32 @@ export class BatchSubmissions {
     const id = newId();
     const { scope, idempotencyKey = null } = submission;
     this.dispatcher.expectDispatch(target.poolId);
-    const standings: SpendStanding[] = [];
-    const created = await this.database.transaction(async (tx) => {
-      const { retentionSeconds } = this.draftOf(submission, target, accepted[0] as AdmittedItem, '', id);
+    const terms = this.draftOf(submission, target, accepted[0] as AdmittedItem, '', id);
+    await this.recorder.prepare(this.database, terms);
+    const standings = await this.database.transaction(async (tx) => {
+      const { retentionSeconds } = terms;
       const counts = { itemCount: contents.itemCount, jobCount: accepted.length };
       const batch = { ...scope, ...counts, id, idempotencyKey, requestHash, refused, retentionSeconds };
-      if (!(await this.store.create(tx, batch))) return false;
-      for (const group of groupsOf(accepted)) {
-        const drafts = group.map((item) =>
-          this.draftOf(submission, target, item, graphTextOf(item, contents.template), id),
-        );
-        const recorded = await this.groups.record(tx, drafts, LOCK_WAIT_MS);
-        standings.push(...recorded.flatMap(({ spend }) => spend ?? []));
-      }
-      return true;
+      if (!(await this.store.create(tx, batch))) return null;
+      return this.recorder.record(tx, accepted.length, this.draftsOf(submission, target, contents, accepted, id));
     }, TRANSACTION_TIMEOUT_MS);
-    if (!created) return null;
+    if (standings === null) return null;
     this.metrics.submissions.inc({ outcome: 'accepted' }, accepted.length);
     this.dispatcher.requestDispatch(target.poolId);
     return { id, spend: standingsFor(scope, standings) };
+  }
+
+  /** Group by group, so that not all graphs are made at once. */
+  private *draftsOf(
+    submission: Submitter,
+    target: Target,
+    contents: BatchContents,
+    accepted: readonly AdmittedItem[],
+    id: string,
+  ): Generator<JobDraft[]> {
+    for (const group of groupsOf(accepted)) {
+      yield group.map((item) => this.draftOf(submission, target, item, graphTextOf(item, contents.template), id));
+    }
   }
 
   private draftOf(submitter: Submitter, target: Target, item: AdmittedItem, workflow: string, id: string): JobDraft {

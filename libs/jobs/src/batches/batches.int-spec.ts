@@ -6,7 +6,6 @@ import { addModel } from '../fixtures/models';
 import { cloudScope } from '../fixtures/job-world';
 import { nodesOf, type PlanNode } from '../fixtures/plans';
 import { Lifecycle } from '../lifecycle';
-import type { GroupStore } from '../submission';
 import { CancelBatchesLoop } from './cancel-batches.loop';
 import { SweepExpiredBatchesLoop } from './sweep-expired-batches.loop';
 
@@ -35,15 +34,12 @@ it('a batch is recorded with all its jobs, holds and places', async () => {
 });
 
 it('nothing is left of a batch whose recording breaks off', async () => {
-  const { groups } = world;
   let calls = 0;
-  const breaking: Pick<GroupStore, 'record'> = {
-    record: async (...args) => {
-      calls += 1;
-      if (calls === 2) throw new Error('the process dies here');
-      return groups.record(...args);
-    },
-  };
+  const breaking = world.writing(async (...args) => {
+    calls += 1;
+    if (calls === 2) throw new Error('the process dies here');
+    return world.jobs.write(...args);
+  });
   await expect(world.submissions(breaking).submit(world.submission(JOBS, 'a-key'))).rejects.toThrow(
     'the process dies here',
   );

@@ -9,9 +9,11 @@ import type { JobReads, JobStore } from '../follow';
 import type { JobSettings } from '../job.settings';
 import type { Lifecycle } from '../lifecycle';
 import type { AccountQueueStore } from '../rotation';
-import type { GroupStore, SubmissionChecks } from '../submission';
+import type { SubmissionChecks } from '../submission';
 import { BatchExaminer } from './batch-examiner';
 import { BatchFitter } from './batch-fitter';
+import { BatchJobStore } from './batch-job.store';
+import { BatchRecorder } from './batch-recorder';
 import { BatchRetries } from './batch-retries.service';
 import { BatchRetryStore } from './batch-retry.store';
 import { BatchStreams } from './batch-streams';
@@ -22,7 +24,6 @@ import { Batches } from './batches.service';
 /** What batches are built on. */
 interface BatchParts {
   database: Database;
-  groups: GroupStore;
   ledger: LedgerStore;
   queues: AccountQueueStore;
   checks: SubmissionChecks;
@@ -46,11 +47,12 @@ export interface ComposedBatches {
 
 /** Wire what accepts batches and shows them. */
 export function composeBatches(parts: BatchParts): ComposedBatches {
-  const { database, groups, ledger, queues, checks, examiner, dispatcher, defaults, metrics, settings } = parts;
+  const { database, ledger, queues, checks, examiner, dispatcher, defaults, metrics, settings } = parts;
   const store = new BatchStore();
   const batches = new Batches(database, store, parts.jobs, parts.reads, parts.lifecycle);
   const fitter = new BatchFitter(database, ledger, queues, checks);
-  const both = [groups, fitter, new BatchExaminer(examiner), dispatcher] as const;
+  const recorder = new BatchRecorder(new BatchJobStore(settings));
+  const both = [recorder, fitter, new BatchExaminer(examiner), dispatcher] as const;
   return {
     batchSubmissions: new BatchSubmissions(database, store, ...both, defaults, metrics, settings),
     batchRetries: new BatchRetries(database, store, new BatchRetryStore(), ...both, settings),

@@ -5,7 +5,15 @@ export { LabelRooms } from './label-rooms';
 export { ACCOUNT_LABEL, KEY_LABEL, labelRefusal } from './label-refusal';
 export { LabelRuleStore } from './label-rule.store';
 export { LabelRules } from './label-rules.service';
-export { countLabelsParts, leaveLabelsPart, retentionByLabel, withinLabelsParts } from './label-use.store';
+export {
+  countLabelsParts,
+  countLaterParts,
+  labelCountsParts,
+  leaveLabelsPart,
+  retentionByLabel,
+  withinLabelsParts,
+  type LabelCount,
+} from './label-use.store';
 export { SpendCapStore, type SpendCap, type SpentJob } from './spend-cap.store';
 export { SpendMailStore, type DueWarning } from './spend-mail.store';
 export { SpendCaps, type SpendCapDraft } from './spend-caps.service';

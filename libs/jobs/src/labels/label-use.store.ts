@@ -39,34 +39,41 @@ export type LabelledJobs = StatementPart<'place' | 'account_id' | 'api_key_id' |
 const countedBy = (metadata: Prisma.Sql, apiKeyId: Prisma.Sql): Prisma.Sql => Prisma.sql`
   jsonb_each_text(jsonb_strip_nulls(${metadata} || jsonb_build_object(${ACCOUNT_LABEL}::text, '', ${KEY_LABEL}::text, ${apiKeyId})))`;
 
-/**
- * Count jobs by those of their labels that have a rule, and refuse the statement where a rule does not allow as many, or what they hold.
- * The rule of a value goes before that of any value. An account without rules costs one look into an index for each label.
- *
- * @param after a part that must have run first.
- * @returns `counted`: by `place` the labels of each job that is counted, and for how long its rules keep it; `standing`: by `place` how much of
- * its caps is used, once that was warned of; `allowed` yields one row, once all is checked.
- */
-export function countLabelsParts(
-  jobs: LabelledJobs,
-  after: StatementPart,
-): {
-  counted: StatementPart<'place' | 'limited_labels' | 'retention_seconds'>;
-  standing: StatementPart<'place' | 'spend'>;
-  allowed: StatementPart;
-} {
-  const rules = statementPart('label_rule')`
+type RuleColumn = 'place' | 'account_id' | 'label' | 'value' | 'hold_micros' | 'retention_seconds' | CapColumn;
+type CapColumn = 'max_jobs' | 'daily_micros' | 'monthly_micros' | 'daily_at_cap' | 'monthly_at_cap';
+
+/** The rules of the labels of jobs: that of a value goes before that of any value. An account without rules costs one look into an index for each label. */
+function labelRulesPart(jobs: LabelledJobs): StatementPart<RuleColumn> {
+  return statementPart<RuleColumn>('label_rule')`
     SELECT DISTINCT ON (j.place, m.key) j.place, j.account_id, m.key AS label, m.value, j.hold_micros, r.max_jobs, r.daily_micros, r.monthly_micros, r.retention_seconds,
       r.daily_at_cap, r.monthly_at_cap
     FROM ${jobs} j CROSS JOIN LATERAL ${countedBy(Prisma.sql`j.metadata`, Prisma.sql`j.api_key_id`)} m
     JOIN label_rules r ON r.account_id = j.account_id AND r.label = m.key AND (r.value = m.value OR r.value IS NULL)
     ORDER BY j.place, m.key, r.value NULLS LAST`;
-  const sums = statementPart('label_sum')`
-    SELECT account_id, label, value, count(*)::int AS jobs, sum(hold_micros)::bigint AS hold_micros, min(max_jobs) AS max_jobs,
-      min(daily_micros) AS daily_micros, min(monthly_micros) AS monthly_micros,
-      min(daily_at_cap) AS daily_at_cap, min(monthly_at_cap) AS monthly_at_cap
-    FROM ${rules} GROUP BY account_id, label, value`;
-  const use = statementPart('label_used')`
+}
+
+type Counted = StatementPart<'place' | 'limited_labels' | 'retention_seconds'>;
+
+/** By `place` the labels by which each job is counted, and for how long its rules keep it. */
+function countedPart(rules: StatementPart<'place' | 'label' | 'retention_seconds'>): Counted {
+  return statementPart<'place' | 'limited_labels' | 'retention_seconds'>('label_counted')`
+    SELECT place, array_agg(label ORDER BY label) AS limited_labels, min(retention_seconds) AS retention_seconds FROM ${rules} GROUP BY place`;
+}
+
+/** What is counted together: jobs of one account with one value of a label, and the caps of their rule. */
+type LabelSums = StatementPart<'account_id' | 'label' | 'value' | 'jobs' | 'hold_micros' | CapColumn>;
+type LabelUse = StatementPart<'account_id' | 'label' | 'value' | 'day_warned' | 'month_warned'>;
+
+/**
+ * Count them, and refuse the statement where a rule does not allow as many, or what they hold.
+ *
+ * @param after a part that must have run first.
+ * @returns the rows of `label_use` as they are then; `allowed` yields one row, once all is checked.
+ */
+function countSumsParts(sums: LabelSums, after: StatementPart): { use: LabelUse; allowed: StatementPart } {
+  const use = statementPart<
+    'account_id' | 'label' | 'value' | 'live' | 'day_micros' | 'month_micros' | 'day_warned' | 'month_warned'
+  >('label_used')`
     INSERT INTO label_use AS u (account_id, label, value, live, held_micros)
     SELECT s.account_id, s.label, s.value, s.jobs, s.hold_micros FROM ${sums} s, (SELECT count(*) FROM ${after}) AS done
     ORDER BY s.account_id, s.label, s.value
@@ -85,18 +92,93 @@ export function countLabelsParts(
       AND (s.hold_micros = 0 OR s.daily_micros IS NULL OR u.day_micros <= s.daily_micros OR ${refusal(LABEL_SPEND, 'daily_micros', 'day_micros')})
       AND (s.hold_micros = 0 OR s.monthly_micros IS NULL OR u.month_micros <= s.monthly_micros
         OR ${refusal(LABEL_SPEND, 'monthly_micros', 'month_micros')})`;
-  return {
-    counted: statementPart<'place' | 'limited_labels' | 'retention_seconds'>('label_counted')`
-      SELECT place, array_agg(label ORDER BY label) AS limited_labels, min(retention_seconds) AS retention_seconds FROM ${rules} GROUP BY place`,
-    standing: statementPart<'place' | 'spend'>('label_standing')`
-      SELECT r.place, jsonb_agg(jsonb_build_object('label', u.label, 'day', u.day_warned, 'month', u.month_warned)
-        ORDER BY u.label) AS spend
-      FROM ${rules} r JOIN ${use} u ON u.account_id = r.account_id AND u.label = r.label AND u.value = r.value
-      WHERE u.day_warned > 0 OR u.month_warned > 0 GROUP BY r.place`,
-    // Without rules nothing writes, and nothing waits but for what goes before.
-    allowed: statementPart('label_allowed')`
-      SELECT FROM (SELECT count(*) FROM ${checked}) AS checked, (SELECT count(*) FROM ${after}) AS done`,
-  };
+  // Without rules nothing writes, and nothing waits but for what goes before.
+  const allowed = statementPart('label_allowed')`
+    SELECT FROM (SELECT count(*) FROM ${checked}) AS checked, (SELECT count(*) FROM ${after}) AS done`;
+  return { use, allowed };
+}
+
+/**
+ * Count jobs by those of their labels that have a rule, and refuse the statement where a rule does not allow as many, or what they hold.
+ *
+ * @param after a part that must have run first.
+ * @returns `counted`: by `place` the labels of each job that is counted, and for how long its rules keep it; `standing`: by `place` how much of
+ * its caps is used, once that was warned of; `allowed` yields one row, once all is checked.
+ */
+export function countLabelsParts(
+  jobs: LabelledJobs,
+  after: StatementPart,
+): {
+  counted: Counted;
+  standing: StatementPart<'place' | 'spend'>;
+  allowed: StatementPart;
+} {
+  const rules = labelRulesPart(jobs);
+  const sums: LabelSums = statementPart<'account_id' | 'label' | 'value' | 'jobs' | 'hold_micros' | CapColumn>(
+    'label_sum',
+  )`
+    SELECT account_id, label, value, count(*)::int AS jobs, sum(hold_micros)::bigint AS hold_micros, min(max_jobs) AS max_jobs,
+      min(daily_micros) AS daily_micros, min(monthly_micros) AS monthly_micros,
+      min(daily_at_cap) AS daily_at_cap, min(monthly_at_cap) AS monthly_at_cap
+    FROM ${rules} GROUP BY account_id, label, value`;
+  const { use, allowed } = countSumsParts(sums, after);
+  const standing = statementPart<'place' | 'spend'>('label_standing')`
+    SELECT r.place, jsonb_agg(jsonb_build_object('label', u.label, 'day', u.day_warned, 'month', u.month_warned)
+      ORDER BY u.label) AS spend
+    FROM ${rules} r JOIN ${use} u ON u.account_id = r.account_id AND u.label = r.label AND u.value = r.value
+    WHERE u.day_warned > 0 OR u.month_warned > 0 GROUP BY r.place`;
+  return { counted: countedPart(rules), standing, allowed };
+}
+
+/** Jobs with one value of a label by which they are counted. */
+export interface LabelCount {
+  label: string;
+  value: string;
+  jobs: number;
+  /** What they hold together, in decimal. */
+  holdMicros: string;
+}
+
+/**
+ * By which labels jobs are to be counted, without counting them: `countLaterParts` does, in the same transaction.
+ *
+ * @returns `counted` as `countLabelsParts` has it; `counts` yields one `counts`, a list of `LabelCount`.
+ */
+export function labelCountsParts(jobs: LabelledJobs): { counted: Counted; counts: StatementPart<'counts'> } {
+  const rules = labelRulesPart(jobs);
+  const sums = statementPart('label_sum')`
+    SELECT label, value, count(*)::int AS jobs, sum(hold_micros)::text AS "holdMicros" FROM ${rules} GROUP BY label, value`;
+  const counts = statementPart<'counts'>('label_counts')`
+    SELECT coalesce(jsonb_agg(to_jsonb(s)), '[]') AS counts FROM ${sums} s`;
+  return { counted: countedPart(rules), counts };
+}
+
+/**
+ * Count jobs whose labels `labelCountsParts` has found, against the rules as they are now.
+ *
+ * @param after a part that must have run first.
+ * @returns `standing`: one `spend`, a list of `SpendStanding`; `allowed` as `countLabelsParts` has it.
+ */
+export function countLaterParts(
+  accountId: string,
+  counts: readonly LabelCount[],
+  after: StatementPart,
+): { standing: StatementPart<'spend'>; allowed: StatementPart } {
+  const sums: LabelSums = statementPart<'account_id' | 'label' | 'value' | 'jobs' | 'hold_micros' | CapColumn>(
+    'label_sum',
+  )`
+    SELECT ${accountId}::uuid AS account_id, c.label, c.value, c.jobs, c."holdMicros" AS hold_micros, r.max_jobs, r.daily_micros,
+      r.monthly_micros, r.daily_at_cap, r.monthly_at_cap
+    FROM jsonb_to_recordset(${JSON.stringify(counts)}::jsonb) AS c (label text, value text, jobs int, "holdMicros" bigint)
+    LEFT JOIN LATERAL (
+      SELECT r.* FROM label_rules r WHERE r.account_id = ${accountId}::uuid AND r.label = c.label AND (r.value = c.value OR r.value IS NULL)
+      ORDER BY r.value NULLS LAST LIMIT 1
+    ) r ON true`;
+  const { use, allowed } = countSumsParts(sums, after);
+  const standing = statementPart<'spend'>('label_standing')`
+    SELECT coalesce(jsonb_agg(jsonb_build_object('label', u.label, 'day', u.day_warned, 'month', u.month_warned)), '[]') AS spend
+    FROM ${use} u WHERE u.day_warned > 0 OR u.month_warned > 0`;
+  return { standing, allowed };
 }
 
 /**

@@ -11,7 +11,7 @@ import { BatchWorld } from '../fixtures/batch-world';
 import { JobWorld } from '../fixtures/job-world';
 import { composeLabelRules, composeSpendCaps, type SpendCapDraft } from '../labels';
 import type { LabelRuleDraft } from '../labels/label-rule';
-import { refusalOf, type GroupStore } from '../submission';
+import { refusalOf } from '../submission';
 
 /** What each job of the world holds. */
 const HOLD_MICROS = 60_000n;
@@ -185,21 +185,17 @@ describe('a batch of which each job counts by itself', () => {
     let calls = 0;
     // On a connection of its own, beside the transaction of the batch.
     const beside = AsyncLocalStorage.snapshot();
-    const late = {
-      record: async (...args: Parameters<GroupStore['record']>) => {
-        calls += 1;
-        if (calls === 1) await beside(() => other.submit());
-        return world.groups.record(...args);
-      },
-    };
+    const late = world.writing(async (...args) => {
+      calls += 1;
+      if (calls === 1) await beside(() => other.submit());
+      return world.jobs.write(...args);
+    });
     const { batch } = await submit(world, 4, late);
     expect([calls, batch.jobCount]).toEqual([2, 3]);
-    const full = {
-      record: async () => {
-        calls += 1;
-        return Promise.reject(new RefusedError('storage_full'));
-      },
-    };
+    const full = world.writing(() => {
+      calls += 1;
+      return Promise.reject(new RefusedError('storage_full'));
+    });
     await makeRoom(world);
     calls = 0;
     await expect(submit(world, 2, full)).rejects.toMatchObject({ code: 'storage_full' });
@@ -218,7 +214,7 @@ async function makeRoom({ accountId }: BatchWorld): Promise<void> {
     UPDATE balances SET available_micros = available_micros + ${holds(10)} WHERE account_id = ${accountId}::uuid`);
 }
 
-function submit(world: BatchWorld, jobs: number, groups?: Pick<GroupStore, 'record'>): Promise<SubmittedBatch> {
+function submit(world: BatchWorld, jobs: number, store?: ReturnType<BatchWorld['writing']>): Promise<SubmittedBatch> {
   const body = Buffer.from(JSON.stringify({ admission: 'each', jobs: Array.from({ length: jobs }, () => ({})) }));
-  return world.submissions(groups).submit({ ...world.submission(0), body });
+  return world.submissions(store).submit({ ...world.submission(0), body });
 }

@@ -4,7 +4,7 @@ export { DeleteDrainedDeploymentsLoop } from './delete-drained-deployments.loop'
 export { DrainedDeploymentStore } from './drained-deployment.store';
 export { FollowAccountLimitsLoop } from './follow-account-limits.loop';
 export { IdleQueueStore } from './idle-queue.store';
-export { QUEUE_FULL, hasRoomPart, joinRotationPart, joinRotationsPart } from './join.store';
+export { QUEUE_FULL, hasRoomPart, joinRotationPart, joinRotationsPart, keepRotationPart } from './join.store';
 export { takeLateTurnPart } from './late-turn.store';
 export { leaveRotationPart } from './leave.store';
 export { MeasureQueuesLoop } from './measure-queues.loop';

@@ -34,30 +34,45 @@ export function hasRoomPart({ poolId, accountId, queueLimit }: Joining, after: S
 }
 
 /**
+ * The account has a row in the pool's rotation, to which jobs can refer before they are counted in it, and no sweep takes it until the
+ * transaction ends. A row that is there is not locked against what counts in it.
+ */
+export function keepRotationPart({ poolId, accountId, weight, runningLimit }: Joining): StatementPart {
+  const kept = statementPart('kept_queue')`
+    SELECT 1 AS kept FROM account_queues WHERE pool_id = ${poolId} AND account_id = ${accountId}::uuid FOR KEY SHARE`;
+  return statementPart('made_queue')`
+    INSERT INTO account_queues (pool_id, account_id, waiting, weight, running_limit, pass)
+    SELECT p.id, ${accountId}::uuid, 0, ${weight}, ${runningLimit}, p.virtual_time FROM pools p
+    WHERE p.id = ${poolId} AND NOT EXISTS (SELECT FROM ${kept}) ON CONFLICT DO NOTHING`;
+}
+
+/**
  * One more job of the account waits in the pool; refuses the statement when as many wait as may. Yields how many wait now.
  *
  * An account that could have no turn joins at the pool's present virtual time (`rejoined-pass.store.ts`). Its
  * weight and running limit are set with its first job, and by `AccountQueues.applyLimits` from then on: what a request knows
  * of them may be older than their last change.
  *
- * @param job the id of the job.
+ * @param job the id of the job; of the first, where there are more.
  * @param after a part that must have yielded its row first.
+ * @param jobs how many more.
  */
 export function joinRotationPart(
   joining: Joining,
   job: StatementPart<'id'>,
   after: StatementPart,
+  jobs = 1,
 ): StatementPart<'waiting'> {
   const { poolId, accountId, weight, runningLimit, queueLimit } = joining;
   return statementPart<'waiting'>('queue')`
     INSERT INTO account_queues AS q (pool_id, account_id, waiting, weight, running_limit, pass, head_id)
-    SELECT p.id, ${accountId}::uuid, 1, ${weight}, ${runningLimit}, p.virtual_time, job.id
-    FROM pools p, ${job} job, ${after} WHERE p.id = ${poolId} AND (${queueLimit} > 0 OR refuse(${QUEUE_FULL}))
+    SELECT p.id, ${accountId}::uuid, ${jobs}, ${weight}, ${runningLimit}, p.virtual_time, job.id
+    FROM pools p, ${job} job, ${after} WHERE p.id = ${poolId} AND (${queueLimit}::int >= ${jobs}::int OR refuse(${QUEUE_FULL}))
     ON CONFLICT (pool_id, account_id) DO UPDATE
-      SET waiting = q.waiting + 1,
+      SET waiting = q.waiting + ${jobs},
           pass = ${joinedPass},
           head_id = ${joinedHead}
-      WHERE q.waiting < ${queueLimit} OR refuse(${QUEUE_FULL})
+      WHERE q.waiting + ${jobs} <= ${queueLimit} OR refuse(${QUEUE_FULL})
     RETURNING q.waiting`;
 }
 

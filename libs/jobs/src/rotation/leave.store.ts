@@ -17,7 +17,7 @@ export function leaveRotationPart<Column extends string>(
     SELECT q.pool_id, q.account_id, ${rejoinedPass} AS pass, q.waiting - CASE WHEN job.from_delivery = 'waiting' THEN 1 ELSE 0 END AS waiting,
       q.in_flight - CASE WHEN job.from_delivery = 'waiting' THEN 0 ELSE 1 END AS in_flight
     FROM ${job} job JOIN account_queues q ON q.pool_id = job.pool_id AND q.account_id = job.account_id
-    JOIN pools p ON p.id = q.pool_id FOR UPDATE OF q`;
+    JOIN pools p ON p.id = q.pool_id FOR NO KEY UPDATE OF q`;
   const queue = statementPart('queue')`
     UPDATE account_queues q SET waiting = n.waiting, in_flight = n.in_flight, pass = n.pass
     FROM ${now} n WHERE q.pool_id = n.pool_id AND q.account_id = n.account_id

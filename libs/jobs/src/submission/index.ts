@@ -1,3 +1,4 @@
+export { draftsPart, firstRowsParts, graphsPart, jobsPart } from './drafts.store';
 export { GroupStore } from './group.store';
 export { SubmissionGroups } from './submission-groups';
 export { SubmissionService, type AcceptedJob, type RecordWithin } from './submission.service';
@@ -7,7 +8,7 @@ export { SubmissionEstimates, type SubmissionEstimate } from './submission-estim
 export { SubmissionStore } from './submission.store';
 export { SweepIdempotencyKeysLoop } from './sweep-idempotency-keys.loop';
 export { draftOf, retryOf, type Submitter } from './job-draft';
-export { isModelGone } from './library-models.store';
+export { isModelGone, useModelsOfAllPart } from './library-models.store';
 export { whileModelsGo } from './while-models-go';
 export {
   accountQueueFull,

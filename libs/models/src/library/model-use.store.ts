@@ -30,10 +30,13 @@ export class ModelUseStore {
       GROUP BY m.folder, m.name ORDER BY bool_or(m.own) DESC, m.folder, m.name`);
   }
 
+  /** Note that models are used now. Those of which another statement notes the same are left to it. */
   async noteUse(tx: Statements, ids: readonly string[]): Promise<void> {
     await tx.execute(Prisma.sql`
-      UPDATE models SET last_used_at = now()
-      WHERE id = ANY(${ids}::uuid[]) AND coalesce(last_used_at, '-infinity') < now() - ${NOTED_EVERY}::interval`);
+      UPDATE models SET last_used_at = now() WHERE id IN (
+        SELECT id FROM models
+        WHERE id = ANY(${ids}::uuid[]) AND coalesce(last_used_at, '-infinity') < now() - ${NOTED_EVERY}::interval
+        FOR NO KEY UPDATE SKIP LOCKED)`);
   }
 
   /** The asset with this content that an account may read as a model. */

@@ -41,8 +41,8 @@ export const TURN_GUARDS = [
   changed('an account runs no more than it may', '.eligible', '.pool_id IS NOT NULL', TURNS),
   changed(
     'a turn skips an account that is locked',
-    'LIMIT 1 FOR UPDATE SKIP LOCKED) q',
-    'LIMIT 1 FOR UPDATE) q',
+    'LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) q',
+    'LIMIT 1 FOR NO KEY UPDATE) q',
     TURNS,
   ),
   changed(

@@ -45,8 +45,9 @@ export class SpendCaps {
     }
     const key = draft.scope === 'account' ? { label: ACCOUNT_LABEL, value: '' } : { label: KEY_LABEL, value: keyId };
     const limits = { dailyMicros, monthlyMicros, dailyAtCap, monthlyAtCap, maxJobs: null, retentionSeconds: null };
-    const rule = await this.rules.put(tx, accountId, { ...key, ...limits });
+    // Before the rule, with which what counts jobs is locked: their ends lock them first.
     await this.store.adopt(tx, accountId, key);
+    const rule = await this.rules.put(tx, accountId, { ...key, ...limits });
     await this.store.countCharged(tx, accountId, key);
     const put = (await this.store.list(tx, accountId)).find(({ id }) => id === rule.id);
     if (put === undefined) throw new Error('the spend cap that was set is not there');

@@ -37,7 +37,7 @@ type RunColumn =
 
 /**
  * Renew a lease, keep what is known of the run, and extend its hold before that is used up: one statement, which touches the
- * account's balance only when an extension is due.
+ * account's balance only when an extension is due. The lease counts from when that is done: a heartbeat may have waited for the account.
  *
  * @returns null when the lease is lost.
  */
@@ -56,7 +56,7 @@ export async function renewLease(
   const { limited, note } = withinLabelsParts<RunColumn>(run);
   const { hold, writes } = extendHold(limited, { leadMs: leaseSeconds * 1_000, stepMs: holdExtensionSeconds * 1_000 });
   const job = statementPart('job')`
-    UPDATE jobs j SET lease_expires_at = now() + make_interval(secs => ${leaseSeconds}),
+    UPDATE jobs j SET lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
       progress = coalesce(${jsonOrNull(progress)}::jsonb, j.progress), engine_ms = run.engine_ms,
       held_micros = hold.held_micros
     FROM ${run} run, ${hold} hold, ${note(hold)} noted WHERE j.id = run.id AND hold.id = run.id

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
-import { RefusedError } from '@millrace/database';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { RefusedError, besideTransaction } from '@millrace/database';
+import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { endingOf } from '../fixtures/job-world';
 import {
@@ -179,4 +179,25 @@ it('the rule of a value that is deleted stops nothing under the rule of every va
   expect(await isRefused(1_000n, { metadata })).toBe(true);
   await test.database.transaction((tx) => rules.delete(tx, jobs.accountId, own.id));
   expect(await isRefused(80_000n, { metadata })).toBe(false);
+});
+
+it('a cap that waits for a job which ends has locked nothing by which other jobs are counted', async () => {
+  const key = await makeKey();
+  await put({ keyId: key, dailyMicros: 50_000n });
+  await submit(10_000n, { apiKeyId: key });
+  const uncounted = await submit(10_000n, { apiKeyId: await makeKey() });
+  let set: Promise<unknown> | undefined;
+  await test.database.transaction(async (tx) => {
+    await tx.query(Prisma.sql`SELECT FROM jobs WHERE id = ${uncounted.id}::uuid FOR UPDATE`);
+    set = besideTransaction(() => put({ dailyMicros: 90_000n }));
+    set.catch(() => undefined);
+    await eventually('the cap to wait', async () => {
+      const waiting = Prisma.sql`
+        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      return (await besideTransaction(() => test.database.query(waiting))).length > 0;
+    });
+    await tx.query(Prisma.sql`SELECT FROM label_use WHERE account_id = ${jobs.accountId}::uuid FOR UPDATE NOWAIT`);
+  });
+  await set;
+  expect(await isRefused(90_000n, { apiKeyId: uncounted.apiKeyId ?? '' })).toBe(true);
 });

@@ -7,7 +7,7 @@ import { delimiter, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestDatabase, eventually, testRedisUrl, testS3, type TestDatabase } from '@millrace/testing';
 import type { Statement } from '../../scripts/lib/setup/provenance.mjs';
-import { onDatabase } from '../../scripts/lib/prisma/migrate.mjs';
+import { onDatabase } from '../../scripts/lib/prisma/on-database.mjs';
 import { commandOf, instructionsOf, lastOf, readStages } from './support/dockerfile';
 
 const run = promisify(execFile);

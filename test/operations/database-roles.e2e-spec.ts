@@ -16,7 +16,7 @@ import {
   type TestDatabase,
 } from '@millrace/testing';
 import { RIGHTS, ROLES, grantRights } from '../../scripts/lib/prisma/database-rights.mjs';
-import { onDatabase } from '../../scripts/lib/prisma/migrate.mjs';
+import { onDatabase } from '../../scripts/lib/prisma/on-database.mjs';
 import { TestMails } from '../console/support/test-mails';
 
 const LIMIT_MS = 300_000;

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure, sentenceOf, systemSentenceIn } from '../../scripts/lib/command/failure.mjs';
 import { lastWords } from '../../scripts/lib/services/logs.mjs';
-import { reasonIn } from '../../scripts/lib/prisma/migrate.mjs';
 import { concludeTests, filesToTryAgain, withSecondTry } from '../../scripts/lib/testing/test-count.mjs';
 import type { FileReport, TestReport } from '../../scripts/lib/testing/test-report.js';
 
@@ -60,37 +59,6 @@ describe('the last words of a process', () => {
     expect(wordsOf('', 'Old trouble.\n')).toBe('');
     expect(wordsOf('Error: broken\n    at main (file.js:1:1)\nNode.js v20.20.2\n')).toBe('Error: broken');
   });
-});
-
-describe('a failed migration is reported with its name and the database’s own message', () => {
-  it('when the native engine ran it', () => {
-    const output = `Error: P3018
-
-A migration failed to apply. New migrations cannot be applied before the error is recovered from.
-
-Migration name: 20270101000000_wrong
-
-Database error code: 42601
-
-Database error:
-ERROR: syntax error at or near "TABEL"
-`;
-    expect(reasonIn(output)).toBe('20270101000000_wrong: syntax error at or near "TABEL"');
-  });
-
-  it('when the embedded engine ran it', () => {
-    const output = `Error: external connector error
-Error querying the database: ERROR: syntax error at or near "TABEL"
-   0: sql_schema_connector::apply_migration::apply_script
-           with migration_name="20270101000000_wrong"
-`;
-    expect(reasonIn(output)).toBe('20270101000000_wrong: syntax error at or near "TABEL"');
-  });
-
-  it('and else by Prisma’s code and the sentence after it', () =>
-    expect(reasonIn('Loaded Prisma config.\n\nError: P3009\n\nmigrate found failed migrations.\nMore.')).toBe(
-      'P3009 migrate found failed migrations.',
-    ));
 });
 
 describe('a run of tests', () => {

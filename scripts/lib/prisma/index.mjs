@@ -1,5 +1,7 @@
 export { migrationFaults } from './migration-rules.mjs';
-export { createDatabase, migrate, migrationFiles, onDatabase } from './migrate.mjs';
+export { migrate } from './migrate.mjs';
+export { migrationFiles } from './migration-files.mjs';
+export { onDatabase } from './on-database.mjs';
 export { generateClient } from './prisma-client.mjs';
 export { runPrisma } from './prisma.mjs';
 export { describeStructure } from './structure.mjs';

@@ -1,37 +1,67 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { Failure, systemSentenceIn } from '../command/index.mjs';
-import { ROOT } from '../system/index.mjs';
+import { Failure, say } from '../command/index.mjs';
+import { applyMigration } from './apply-migration.mjs';
 import { grantRights } from './database-rights.mjs';
-import { runPrisma } from './prisma.mjs';
+import { pendingOf } from './history.mjs';
+import { migrationFiles } from './migration-files.mjs';
+import { onDatabase } from './on-database.mjs';
 
 /** @typedef {import('pg').Client} Client */
+/** @typedef {import('../command/scope.mjs').Scope} Scope */
 
-const MIGRATIONS = join(ROOT, 'prisma', 'migrations');
-const CONNECT_TIMEOUT_MS = 10_000;
+/** Any number, the same in all versions. A session holds this lock while it migrates. */
+const ADVISORY_LOCK = 7_216_001;
+const POLL_MS = 200;
 const UNDEFINED_DATABASE = '3D000';
-const UNDEFINED_TABLE = '42P01';
 /** Another one made it: before this command began, or at the very same time. */
 const MADE_BY_ANOTHER = ['42P04', '23505'];
 
+/** A migration takes as long as it needs, whatever the limits of its role; those of locks it sets itself. */
+const SESSION = `
+  SET application_name = 'millrace-migrate';
+  SET statement_timeout = 0;
+  SET idle_in_transaction_session_timeout = 0;
+  SET lock_timeout = 0`;
+
 /**
  * Bring a database to the checkout's schema; it is created when it is not there. The roles of processes, where there are any,
- * get the rights that this version needs.
+ * get the rights that this version needs. Any number may do this at once, and one that was cut off at any point is run again.
  *
- * @param {import('../command/scope.mjs').Scope} scope
- * @param {string} url
+ * @param {Scope} scope
+ * @param {string} url of PostgreSQL itself
+ * @param {string} [folder] with the migrations; by default those of the checkout
  * @throws {Failure} when the server is out of reach, or a migration fails
  */
-export async function migrate(scope, url) {
+export async function migrate(scope, url, folder) {
   await createDatabase(url);
-  if (!(await isCurrent(url))) {
-    const { code, output } = await runPrisma(scope, ['migrate', 'deploy'], url);
-    if (code !== 0) throw new Failure(`The migrations failed: ${reasonIn(output)}`);
-  }
-  await onDatabase(url, grantRights).catch((error) => {
-    throw new Failure(`The roles of the processes could not be given their rights: ${messageOf(error)}.`);
+  await onDatabase(url, async (client) => {
+    await client.query(SESSION);
+    await takeTurn(scope, client);
+    const pending = await pendingOf(client, migrationFiles(folder));
+    await onDatabase(url, async (watcher) => {
+      for (const migration of pending) await applyMigration(scope, client, watcher, migration);
+    });
+    await grantRights(client).catch((error) => {
+      throw new Failure(`The roles of the processes could not be given their rights: ${messageOf(error)}.`);
+    });
   });
+}
+
+/**
+ * Wait until no other session migrates: also one whose process is gone, while PostgreSQL works at what it was given last. By
+ * asking again and again: a statement that waits for a lock holds a snapshot, and an index that is built CONCURRENTLY by the one
+ * whose turn it is would wait for that.
+ *
+ * @param {Scope} scope
+ * @param {Client} client whose session holds the lock afterwards
+ */
+async function takeTurn(scope, client) {
+  for (let asked = 0; ; asked += 1) {
+    /** @type {import('pg').QueryResult<{ taken: boolean }>} */
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS taken', [ADVISORY_LOCK]);
+    if (rows[0]?.taken) return;
+    if (asked === 0) say('Another session migrates this database; waiting for it.');
+    await scope.pause(POLL_MS);
+  }
 }
 
 /**
@@ -40,7 +70,7 @@ export async function migrate(scope, url) {
  * @param {string} url
  * @throws {Failure} when the server is out of reach, or refuses
  */
-export async function createDatabase(url) {
+async function createDatabase(url) {
   const name = decodeURIComponent(new URL(url).pathname.slice(1));
   try {
     await onDatabase(url, async () => undefined);
@@ -66,56 +96,6 @@ function unreachable(url, error) {
   return new Failure(`PostgreSQL at ${host} (DATABASE_URL) cannot be used: ${messageOf(error)}.`);
 }
 
-/**
- * Whether every migration of the checkout is applied as it stands: Prisma's own check takes a second and a half.
- *
- * @param {string} url
- */
-async function isCurrent(url) {
-  const applied = await onDatabase(url, readApplied).catch((error) => {
-    if (codeOf(error) === UNDEFINED_TABLE) return new Map();
-    throw error;
-  });
-  return migrationFiles().every(({ name, checksum }) => applied.get(name) === checksum);
-}
-
-/**
- * @param {Client} client
- * @returns {Promise<Map<string, string>>}
- */
-async function readApplied(client) {
-  /** @type {import('pg').QueryResult<{ migration_name: string, checksum: string }>} */
-  const { rows } = await client.query(
-    'SELECT migration_name, checksum FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
-  );
-  return new Map(rows.map((row) => [row.migration_name, row.checksum]));
-}
-
-/** The migrations of the checkout, with the checksums by which Prisma knows them. */
-export function migrationFiles() {
-  return readdirSync(MIGRATIONS)
-    .map((name) => ({ name, file: join(MIGRATIONS, name, 'migration.sql') }))
-    .filter(({ file }) => existsSync(file))
-    .map(({ name, file }) => ({ name, checksum: createHash('sha256').update(readFileSync(file)).digest('hex') }));
-}
-
-/**
- * @template T
- * @param {string} url
- * @param {(client: Client) => Promise<T>} use
- */
-export async function onDatabase(url, use) {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
-}
-
 /** @param {unknown} error */
 function codeOf(error) {
   return /** @type {{ code?: string }} */ (error).code;
@@ -125,18 +105,4 @@ function codeOf(error) {
 function messageOf(error) {
   const { message, code } = /** @type {{ message?: string, code?: string }} */ (error);
   return message || code || String(error);
-}
-
-/**
- * @param {string} output what Prisma printed, with the native engine or with ours
- * @returns {string} the migration, where one is to blame, and the database's own words
- */
-export function reasonIn(output) {
-  const system = systemSentenceIn(output);
-  if (system) return system;
-  const [, migration] = /Migration name: (\S+)|migration_name="([^"]+)"/.exec(output)?.filter(Boolean) ?? [];
-  const refusal = /\bERROR: (.+)/.exec(output)?.[1];
-  const error = /^Error: (.+(?:\n\n.+)?)/m.exec(output)?.[1]?.replace(/\s+/g, ' ');
-  const rest = refusal ?? error ?? output.trim().split('\n').at(-1) ?? '';
-  return migration ? `${migration}: ${rest}` : rest;
 }

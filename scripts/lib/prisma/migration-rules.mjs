@@ -1,4 +1,4 @@
-import { alterationOf, statementsOf } from './migration-statements.mjs';
+import { alterationOf, concurrentWorkOf, statementsOf } from './migration-statements.mjs';
 import { tableFaults } from './table-rules.mjs';
 
 /** Tables that may have many millions of rows: what reads or writes all of one locks out its users for minutes. */
@@ -36,7 +36,6 @@ const INDEX_OF_CONSTRAINT =
 const NEW_TABLE = /^CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/i;
 const TRIGGER = /^(?:CREATE (?:OR REPLACE )?(?:CONSTRAINT )?|DROP )TRIGGER .*? ON (?:"?public"?\.)?"?(\w+)"?/i;
 const VALIDATE = /^VALIDATE CONSTRAINT /i;
-const CONCURRENT = /^(?:CREATE (?:UNIQUE )?|DROP |RE)INDEX.* CONCURRENTLY\b/i;
 
 /**
  * What is wrong with the way in which a migration changes large tables.
@@ -99,7 +98,7 @@ function indexFaults(name, statements, isLarge) {
       `${name} adds a constraint to ${constrained} that builds an index: build that CONCURRENTLY, then add it USING INDEX.`,
     ];
   });
-  const isMixed = statements.length > 1 && statements.some((statement) => CONCURRENT.test(statement));
+  const isMixed = statements.length > 1 && statements.some((statement) => concurrentWorkOf(statement));
   if (isMixed) faults.push(`${name} has a CONCURRENTLY beside other statements: it needs a migration of its own.`);
   return faults;
 }

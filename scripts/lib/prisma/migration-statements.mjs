@@ -33,3 +33,18 @@ export function alterationOf(statement) {
   }
   return { table, actions: actions.map((action) => action.trim()) };
 }
+
+const CONCURRENT = /^(CREATE|DROP|RE)(?: UNIQUE)? ?INDEX\b.* CONCURRENTLY\b(?: IF (?:NOT )?EXISTS)?(?: (?!ON )(\S+))?/i;
+
+/**
+ * What a script does with an index outside of transactions, where that is all it does.
+ *
+ * @param {string} sql
+ * @returns {{ verb: string, index: string | undefined } | null} `verb`: CREATE, DROP or RE; `index`: as the script writes it, undefined
+ *   where it names none
+ */
+export function concurrentWorkOf(sql) {
+  const [statement = '', ...others] = statementsOf(sql);
+  const [found, verb = '', index] = CONCURRENT.exec(statement) ?? [];
+  return found === undefined || others.length > 0 ? null : { verb: verb.toUpperCase(), index };
+}

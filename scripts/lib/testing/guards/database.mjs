@@ -4,6 +4,8 @@ import { of } from './guard.mjs';
 
 const TRANSIENT = 'libs/database/src/transient.ts';
 const FAILURES = ['libs/database/src/transient.spec'];
+const APPLY = 'scripts/lib/prisma/apply-migration.mjs';
+const MIGRATE = ['test/operations/migrate.e2e-spec'];
 
 /** Of PostgreSQL: its connections, and what its failures mean. @type {Guard[]} */
 export const DATABASE_GUARDS = [
@@ -49,5 +51,20 @@ export const DATABASE_GUARDS = [
     'if (performance.now() > until) throw error;',
     'throw error;',
     ['apps/worker/src/attempt/report-end.spec'],
+  ),
+  of(
+    'statements do not queue behind a migration that waits',
+    APPLY,
+    'const LOCK_TIMEOUT_MS = 2_000',
+    'const LOCK_TIMEOUT_MS = 0',
+    MIGRATE,
+  ),
+  of('an index that was built half-way is built again', APPLY, 'found?.valid === false', 'found === null', MIGRATE),
+  of(
+    'a migration whose process was killed is awaited by the next run',
+    'scripts/lib/prisma/migrate.mjs',
+    'if (rows[0]?.taken) return;',
+    'if (rows[0]) return;',
+    MIGRATE,
   ),
 ];

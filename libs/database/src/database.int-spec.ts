@@ -186,6 +186,29 @@ describe('the schema', () => {
   });
 });
 
+describe('a migration that did not finish', () => {
+  const begin = (name: string): Promise<number> =>
+    test.database.execute(
+      Prisma.sql`INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('begun', '', ${name})`,
+    );
+  afterEach(() => test.database.execute(Prisma.sql`DELETE FROM _prisma_migrations WHERE id = 'begun'`));
+
+  it('and that this version needs keeps its processes from starting', async () => {
+    const earlier = `${REQUIRED_MIGRATION.slice(0, 14)}_a`;
+    await begin(earlier);
+    await expect(assertSchema(test.database)).rejects.toThrow(`The migration ${earlier} did not finish`);
+  });
+
+  it('of a later version does not: they warn, and start', async () => {
+    await begin('29990101000000_next');
+    const warn = jest.fn();
+    await awaitSchema(test.database, { warn });
+    expect(warn.mock.calls).toEqual([
+      ['The migration 29990101000000_next, which this version does not need, did not finish.'],
+    ]);
+  });
+});
+
 describe('a process that starts while the migrations run', () => {
   const rename = (from: string, to: string): Promise<number> =>
     test.database.execute(Prisma.raw(`ALTER TABLE "${from}" RENAME TO "${to}"`));

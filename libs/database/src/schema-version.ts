@@ -13,21 +13,24 @@ export const REQUIRED_MIGRATION = '20270105000100_turns_pass_over_locked_jobs';
 const LOOK_EVERY_MS = 100;
 
 /**
- * Refuse to run on a database with another schema than this code needs.
+ * Refuse to run on a database with another schema than this code needs. What a later version begins is not its concern.
  *
+ * @returns the migration of a later version that did not finish, where there is one.
  * @throws BootError with the cure when the schema is absent, behind, or half migrated.
  */
-export async function assertSchema(database: Statements): Promise<void> {
+export async function assertSchema(database: Statements): Promise<string | undefined> {
   const rows = await retryWhileStarting(BOOT_TIMEOUT_MS, () => readMigrations(database));
-  const failed = rows.find((row) => row.finishedAt === null && row.rolledBackAt === null);
-  if (failed) {
-    throw new BootError(
-      `The migration ${failed.migrationName} did not finish; repair it and run the migrations again.`,
-    );
+  const unfinished = rows.flatMap((row) =>
+    row.finishedAt === null && row.rolledBackAt === null ? [row.migrationName] : [],
+  );
+  const needed = unfinished.find((name) => name <= REQUIRED_MIGRATION);
+  if (needed !== undefined) {
+    throw new BootError(`The migration ${needed} did not finish; run the migrations again.`);
   }
   if (!rows.some((row) => row.migrationName === REQUIRED_MIGRATION && row.finishedAt !== null)) {
     throw new BootError(`The database lacks the migration ${REQUIRED_MIGRATION}; run the migrations first.`);
   }
+  return unfinished[0];
 }
 
 /**
@@ -44,7 +47,9 @@ export async function awaitSchema(
   const until = performance.now() + timeoutMs;
   for (let warned = false; ; warned = true) {
     try {
-      return await assertSchema(database);
+      const later = await assertSchema(database);
+      if (later !== undefined) logger.warn(`The migration ${later}, which this version does not need, did not finish.`);
+      return;
     } catch (error) {
       if (!(error instanceof BootError) || performance.now() > until) throw error;
       if (!warned) logger.warn(`${error.message} Waiting for them.`);

@@ -15,7 +15,7 @@ import {
   type ProcessRole,
   type TestDatabase,
 } from '@millrace/testing';
-import { RIGHTS, ROLES, grantRights } from '../../scripts/lib/prisma/database-rights.mjs';
+import { OWNER_FUNCTIONS, RIGHTS, ROLES, grantRights } from '../../scripts/lib/prisma/database-rights.mjs';
 import { onDatabase } from '../../scripts/lib/prisma/on-database.mjs';
 import { TestMails } from '../console/support/test-mails';
 
@@ -60,6 +60,21 @@ it('where gateways have no role of their own, workers keep the right that gatewa
   const right = 'ON worker_tokens TO millrace_worker';
   expect(await statementsFor(ROLES)).not.toContain(right);
   expect(await statementsFor(ROLES.filter((role) => role !== 'millrace_gateway'))).toContain(right);
+});
+
+it('a restore without privileges lets nobody call the functions of the owner', async () => {
+  const signatures = Object.keys(OWNER_FUNCTIONS);
+  const callers = await onDatabase(test.url, async (client) => {
+    for (const signature of signatures) await client.query(`GRANT EXECUTE ON FUNCTION ${signature} TO PUBLIC`);
+    await grantRights(client);
+    const { rows } = await client.query<{ signature: string; role: string }>(
+      `SELECT signature, role FROM unnest($1::text[]) AS signature, unnest($2::text[]) AS role
+        WHERE has_function_privilege(role, signature, 'EXECUTE')`,
+      [signatures, PROCESSES.map(userOf)],
+    );
+    return rows;
+  });
+  expect(callers).toEqual(signatures.map((signature) => ({ signature, role: userOf('maintenance') })));
 });
 
 it('every table has its rights', async () => {

@@ -121,7 +121,8 @@ export const OWNER_FUNCTIONS = {
 };
 
 /**
- * Give the roles that exist exactly these rights, in one transaction: processes at work notice nothing.
+ * Give the roles that exist exactly these rights, in one transaction: processes at work notice nothing. Everybody else may call no
+ * function of the owner; in a restored database PostgreSQL's default, which lets all call them, may be back.
  *
  * @param {import('pg').Client} client connected as the owner of the tables
  * @returns {Promise<string[]>} the roles
@@ -130,12 +131,15 @@ export async function grantRights(client) {
   /** @type {import('pg').QueryResult<{ rolname: string }>} */
   const { rows } = await client.query('SELECT rolname FROM pg_roles WHERE rolname = ANY($1)', [ROLES]);
   const roles = ROLES.filter((role) => rows.some(({ rolname }) => rolname === role));
-  const statements = roles.flatMap(statementsOf);
+  const statements = [
+    ...Object.keys(OWNER_FUNCTIONS).map((signature) => `REVOKE ALL ON FUNCTION ${signature} FROM PUBLIC`),
+    ...roles.flatMap(statementsOf),
+  ];
   // Without a role of their own, gateways connect as workers do.
   if (roles.includes('millrace_worker') && !roles.includes('millrace_gateway')) {
     statements.push(`GRANT ${RIGHTS.worker_tokens?.[3]} ON worker_tokens TO millrace_worker`);
   }
-  if (roles.length > 0) await client.query(`BEGIN; ${statements.join('; ')}; COMMIT`);
+  await client.query(`BEGIN; ${statements.join('; ')}; COMMIT`);
   return roles;
 }
 

@@ -138,4 +138,11 @@ export const AUDIT_LOG_GUARDS = [
     '',
     ['libs/assets/src/store/s3/archive-bucket.int-spec'],
   ),
+  of(
+    'a restore without privileges opens the audit log to nobody',
+    'scripts/lib/prisma/database-rights.mjs',
+    '`REVOKE ALL ON FUNCTION ${signature} FROM PUBLIC`',
+    "'SELECT'",
+    ['test/operations/database-roles.e2e-spec'],
+  ),
 ];

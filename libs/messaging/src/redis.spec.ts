@@ -24,6 +24,14 @@ async function serverWith(policy: string, mode = 'standalone'): Promise<string> 
   return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** A server that takes connections and never says a word. @returns its URL. */
+async function silentServer(): Promise<string> {
+  const server = createServer((socket) => socket.on('error', () => undefined).resume());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  servers.push(server);
+  return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 const asked = (url: string): Promise<void> => new RedisConnections(url, createLogger('test', 'silent')).assertUsable();
 
 describe('a process that starts', () => {
@@ -45,6 +53,10 @@ describe('a process that starts', () => {
     const url = await serverWith('noeviction');
     await new Promise((resolve) => servers.splice(0)[0]?.close(resolve));
     await expect(asked(url)).resolves.toBeUndefined();
+  });
+
+  it('does not wait for one that takes connections and stays silent', async () => {
+    await expect(asked(await silentServer())).resolves.toBeUndefined();
   });
 });
 

@@ -6,6 +6,8 @@ const RECONNECT_CAP_MS = 2_000;
 const PRODUCER_SILENCE_MS = 5_000;
 const CONSUMER_SILENCE_MS = 15_000;
 const KEEP_ALIVE_MS = 10_000;
+/** A server that takes longer to answer is not waited for. */
+const ANSWER_LIMITS = { commandTimeout: 2_000, socketTimeout: PRODUCER_SILENCE_MS };
 
 /**
  * The process's connections to Redis. Redis is disposable: senders fail fast and go on without it, subscribers wait until it
@@ -22,12 +24,7 @@ export class RedisConnections {
 
   /** For commands of a request, one for all of them: without a server they fail at once, and never queue in memory. */
   producer(): Redis {
-    this.shared ??= this.connect({
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 1,
-      commandTimeout: 2_000,
-      socketTimeout: PRODUCER_SILENCE_MS,
-    });
+    this.shared ??= this.connect({ enableOfflineQueue: false, maxRetriesPerRequest: 1, ...ANSWER_LIMITS });
     return this.shared;
   }
 
@@ -68,10 +65,10 @@ export class RedisConnections {
    * Check once at boot that the server evicts nothing and is one server: neither a cluster, over whose slots the keys of a command
    * would be spread, nor a Sentinel, which holds no keys.
    *
-   * @throws BootError when it is reachable and cannot be used. An unreachable server is no error: work waits in Postgres.
+   * @throws BootError when it is reachable and cannot be used. A server that is unreachable or silent is no error: work waits in Postgres.
    */
   async assertUsable(): Promise<void> {
-    const probe = this.connect({ maxRetriesPerRequest: 1, lazyConnect: true });
+    const probe = this.connect({ maxRetriesPerRequest: 1, lazyConnect: true, ...ANSWER_LIMITS });
     try {
       await probe.connect();
       const info = await probe.info();

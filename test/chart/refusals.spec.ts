@@ -97,7 +97,7 @@ const REFUSALS: [string, object, string][] = [
   [
     'more connections than the server has',
     { postgres: { external: { maxConnections: 80 } } },
-    'postgres.external.maxConnections is 80, and the processes may open 90 connections',
+    'postgres.external.maxConnections is 80, and the processes may open 93 connections',
   ],
   ['a nameless host', { ingress: { enabled: true } }, 'ingress.host is not set'],
   ['hosts without a domain', { ingress: { deploymentHosts: true } }, 'needs settings.MILLRACE_DEPLOYMENT_DOMAIN'],

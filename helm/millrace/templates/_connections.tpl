@@ -1,12 +1,13 @@
 {{- /*
 Connections to PostgreSQL that the processes may hold together at their largest, and the Job that migrates: each process its pool
-(MILLRACE_DATABASE_POOL_SIZE), and one for locks. A rollout runs one more of each kind.
+(MILLRACE_DATABASE_POOL_SIZE), and one for its readiness while all those are busy; maintenance one more, for locks. A rollout runs one
+more of each kind.
 */ -}}
 {{- define "millrace.connections" -}}
 {{- $all := .Values.settings -}}
 {{- $api := .Values.api -}}
 {{- $sum := mul (add 1 (ternary $api.autoscaling.maxReplicas $api.replicas $api.autoscaling.enabled)) (include "millrace.poolSize" (list $all $api.settings)) -}}
-{{- $sum = add $sum (mul (add 1 .Values.maintenance.replicas) (include "millrace.poolSize" (list $all .Values.maintenance.settings))) -}}
+{{- $sum = add $sum (mul (add 1 .Values.maintenance.replicas) (add 1 (include "millrace.poolSize" (list $all .Values.maintenance.settings)))) -}}
 {{- if .Values.fleet.enabled -}}
 {{- $sum = add $sum (mul (add 1 .Values.fleet.replicas) (include "millrace.poolSize" (list $all .Values.fleet.settings))) -}}
 {{- end -}}

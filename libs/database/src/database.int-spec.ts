@@ -168,6 +168,23 @@ describe('a lock', () => {
   });
 });
 
+describe('the question whether PostgreSQL answers', () => {
+  it('is answered while statements hold all connections, and others wait for one', async () => {
+    const single = new Database({ databaseUrl: test.url, databasePoolSize: 1, databaseTimeoutMs: 30_000 }, 'test');
+    const take = Prisma.sql`SELECT 1 AS taken FROM pg_advisory_xact_lock(1)`;
+    const held = await test.database.transaction(async (tx) => {
+      await tx.query(take);
+      const waiting = [single.query(take), single.query(take)];
+      await single.ping();
+      expect(single.connections).toEqual({ busy: 1, idle: 0, waiting: 1 });
+      return waiting;
+    });
+    expect(await Promise.all(held)).toEqual([[{ taken: 1 }], [{ taken: 1 }]]);
+    await single.ping();
+    await single.close();
+  });
+});
+
 describe('the schema', () => {
   it('is accepted when the required migration is applied', async () => {
     await expect(assertSchema(test.database)).resolves.toBeUndefined();

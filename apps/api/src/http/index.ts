@@ -1,6 +1,6 @@
 export { arrivingBytes } from './body/arriving-bytes';
 export { confirmAccess } from './body/confirm-access';
-export { holdBytes } from './body/hold-bytes';
+export { LARGE_ANSWER_CHARACTERS, holdBytes } from './body/hold-bytes';
 export { inTurn } from './body/in-turn';
 export { SMALL_BODY_BYTES, parseFields, readBytes, readJson } from './body/body';
 export { Connections } from './connections';

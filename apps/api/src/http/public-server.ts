@@ -6,7 +6,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import type { ErrorCode } from '@millrace/contracts';
 import { createSequentialServer } from '@millrace/platform';
-import { holdBytes } from './body/hold-bytes';
+import { LARGE_ANSWER_CHARACTERS, holdBytes } from './body/hold-bytes';
 import type { Connections } from './connections';
 import { envelopeOf, rawAnswer } from './error-envelope';
 import { messagesOf } from './express-messages';
@@ -18,9 +18,6 @@ const HEADERS_TIMEOUT_MS = 30_000;
 /** Longer than the idle timeout of the load balancers in front (60 s is common), so that they never reuse a closed connection. */
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADER_BYTES = 16_384;
-
-/** Larger answers are written as fast as the client takes them, and count as in flight meanwhile. */
-const LARGE_ANSWER_CHARACTERS = 262_144;
 
 /** Express on a server that answers in the envelope even where no request could be read. */
 export class PublicAdapter extends ExpressAdapter {

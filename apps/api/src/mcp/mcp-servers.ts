@@ -66,7 +66,7 @@ export class McpServers {
         argumentText: (name: string) => message.argumentText(name),
         progress: new ProgressReports(progressOf(mcpReq)),
       };
-      return resultOf(await tool.run(input, call));
+      return resultOf(await tool.run(input, call), call);
     } catch (error) {
       if (error instanceof Refusal) return refusedResult(error);
       const { name } = tool.definition;

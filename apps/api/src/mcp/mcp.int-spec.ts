@@ -96,6 +96,26 @@ describe('the catalogue', () => {
   });
 });
 
+it('a large answer counts as bytes in memory, in each of its copies', async () => {
+  const small = await RunningApi.open({ MILLRACE_BODY_BYTES_IN_FLIGHT_PER_ACCOUNT: '1048576' });
+  const node = { displayName: '', category: '', inputs: {}, outputs: [], outputNode: true };
+  await announceCatalogue(small, small.env.MILLRACE_POOL ?? '', {
+    Fits: { ...node, description: 'x'.repeat(200_000) },
+    Large: { ...node, description: 'x'.repeat(270_000) },
+  });
+  const own = await McpClient.connect(`${small.publicUrl}/mcp`, (await small.account()).key);
+  try {
+    const describe = (name: string): ReturnType<McpClient['call']> =>
+      own.call('describe_nodes', { class_types: [name] });
+    expect((await describe('Fits')).isError).toBe(false);
+    const { isError, text } = await describe('Large');
+    expect([isError, text]).toEqual([true, expect.stringMatching(/^rate_limited: [^]*Retry-After: /)]);
+  } finally {
+    await own.close();
+    await small.close();
+  }
+});
+
 describe('an estimate', () => {
   it('says what is held, and by what the connection is limited', async () => {
     const { value } = await client.call('estimate_job', { workflow: GRAPH });

@@ -3,7 +3,7 @@ import type { CallToolResult, ContentBlock, ToolAnnotations } from '@modelcontex
 import type { z } from 'zod';
 import { ERROR_CATALOGUE, INVALID_REQUEST, type ErrorEnvelope, type Refusal, type Scope } from '@millrace/contracts';
 import type { Visitor } from '../endpoints';
-import { UPSTREAM_ERROR, answerOf } from '../http';
+import { LARGE_ANSWER_CHARACTERS, UPSTREAM_ERROR, answerOf, holdBytes } from '../http';
 import type { ProgressReports } from './progress';
 
 /** What there is to say of a tool: all of it is read by models. */
@@ -46,12 +46,18 @@ export interface Tool<D extends ToolDefinition = ToolDefinition> {
   run(input: z.output<D['input']>, call: ToolCall): Promise<ToolAnswer>;
 }
 
-/** An answer in the protocol's form. The object is there as text as well: many clients show a model nothing else. */
-export function resultOf({ value, content = [] }: ToolAnswer): CallToolResult {
-  return {
-    content: [{ type: 'text', text: JSON.stringify(value) }, ...content],
-    structuredContent: value,
-  };
+/** What one character of an object takes in memory until the client has it: its text, and in message and event that text and the object. */
+const COPIES = 5;
+
+/**
+ * An answer in the protocol's form. The object is there as text as well: many clients show a model nothing else.
+ *
+ * @throws Refusal `rate_limited` for a large one while too many bytes are in flight.
+ */
+export function resultOf({ value, content = [] }: ToolAnswer, { request }: ToolCall): CallToolResult {
+  const text = JSON.stringify(value);
+  if (text.length > LARGE_ANSWER_CHARACTERS) holdBytes(request, text.length * COPIES);
+  return { content: [{ type: 'text', text }, ...content], structuredContent: value };
 }
 
 /** A refusal as a model reads it: what is wrong, and what to do. */

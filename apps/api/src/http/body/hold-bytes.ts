@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { contextOf } from '../request-context';
 
+/** Larger answers are written as fast as the client takes them, and count as in flight meanwhile. */
+export const LARGE_ANSWER_CHARACTERS = 262_144;
+
 /**
  * Count bytes of a request's body, or of its large answer, until the client has taken the answer or is gone.
  *

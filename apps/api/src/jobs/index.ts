@@ -3,4 +3,3 @@ export { presentEstimate } from './estimate.presenter';
 export { jobQuery, readMetadataFilter } from './job-query';
 export { JobsAdminModule, JobsModule } from './jobs.module';
 export { ShownNodeClasses } from './shown-classes';
-export { statusEventOf } from './status-event';

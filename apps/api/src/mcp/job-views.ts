@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { StatusEvent } from '@millrace/contracts';
-import { JobPolls, JobPresenter, type JobRecord } from '@millrace/jobs';
+import { JobPolls, JobPresenter } from '@millrace/jobs';
 import type { Visitor } from '../endpoints';
-import { statusEventOf } from '../jobs';
 
-/** Shows jobs as a poll does, with as many of their outputs as an event of a stream has. */
+/** How many outputs of a job an answer shows, unless it is asked for others. */
+export const SHOWN_OUTPUTS = 10;
+
+/** Shows jobs as a poll does, with the first of their outputs. */
 @Injectable()
 export class JobViews {
   constructor(
@@ -13,8 +15,11 @@ export class JobViews {
   ) {}
 
   /** @throws Refusal `not_found`, `rate_limited`. */
-  async read(visitor: Visitor, id: string): Promise<{ job: JobRecord; view: StatusEvent }> {
+  async read(visitor: Visitor, id: string): Promise<StatusEvent> {
     const { job, place } = await this.polls.read(visitor.scope, id);
-    return { job, view: statusEventOf(this.presenter.present(visitor, job, place)) };
+    const outputs = job.outputs.slice(0, SHOWN_OUTPUTS);
+    const view = this.presenter.present(visitor, { ...job, outputs }, place);
+    const leftOut = job.outputs.length - outputs.length;
+    return leftOut === 0 ? view : { ...view, outputs_left_out: leftOut };
   }
 }

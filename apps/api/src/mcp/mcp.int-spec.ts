@@ -227,6 +227,40 @@ describe('a job', () => {
   });
 });
 
+describe('a job of many outputs', () => {
+  it('is shown with the first ten, and read_outputs has the others', async () => {
+    const own = await api.account();
+    const agent = await connect(own.key);
+    const ran = agent.call('run_job', { workflow: GRAPH, wait_seconds: 600 });
+    await eventually('the job to be recorded', async () => (await jobsOf(own)).length === 1);
+    const [{ id }] = (await jobsOf(own)) as [{ id: string }];
+    await giveOutputs(agent, id, 12);
+    const shown = [await agent.call('cancel_job', { id }), await ran, await agent.call('wait_for_job', { id })];
+    for (const { value } of shown) expect(value).toMatchObject({ status: 'canceled', outputs_left_out: 2 });
+    expect(shown.map(({ value, content }) => [(value.outputs as unknown[]).length, content.length])).toEqual([
+      [10, 0],
+      [10, 10],
+      [10, 0],
+    ]);
+    const rest = await agent.call('read_outputs', { id, offset: 10 });
+    expect(rest.value).toMatchObject({ outputs: [{ name: '10.txt' }, { name: '11.txt' }], outputs_total: 12 });
+  });
+});
+
+/** Outputs that an engine could have made, of a job without a price: those of one that is not charged are withdrawn. */
+async function giveOutputs(agent: McpClient, jobId: string, count: number): Promise<void> {
+  await api.test.database.models.job.update({ where: { id: jobId }, data: { priceMicrosPerSecond: 0n } });
+  for (let ordinal = 0; ordinal < count; ordinal += 1) {
+    const name = `${ordinal}.txt`;
+    const data = Buffer.from(name).toString('base64');
+    const { value } = await agent.call('upload_file', { file_path: name, content_type: 'text/plain', data });
+    const at = { jobId, nodeId: '2', nodeIndex: ordinal, attempt: 0, ordinal };
+    await api.test.database.models.jobOutput.create({
+      data: { ...at, name, type: 'file', assetId: value.id as string },
+    });
+  }
+}
+
 describe('a wait', () => {
   const queued = async (agent: McpClient): Promise<string> =>
     (await agent.call('run_job', { workflow: GRAPH, wait_seconds: 0 })).value.id as string;

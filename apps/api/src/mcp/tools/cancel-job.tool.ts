@@ -29,6 +29,6 @@ export class CancelJobTool implements Tool<typeof definition> {
   async run({ id: asked }: z.output<typeof definition.input>, { visitor }: ToolCall): Promise<ToolAnswer> {
     const { id } = await this.reads.get(visitor.scope, asked);
     await this.lifecycle.cancel(visitor.scope, id);
-    return { value: (await this.views.read(visitor, id)).view };
+    return { value: await this.views.read(visitor, id) };
   }
 }

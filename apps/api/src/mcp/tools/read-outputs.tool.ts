@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { JobPresenter, JobPolls } from '@millrace/jobs';
+import { SHOWN_OUTPUTS } from '../job-views';
 import { OutputContent } from '../output-content';
 import type { Tool, ToolAnswer, ToolCall } from '../tool';
 
@@ -16,7 +17,7 @@ const definition = {
   input: z.object({
     id: z.uuid().describe('Id of the job.'),
     offset: z.int().min(0).default(0).describe('How many outputs to pass over.'),
-    limit: z.int().min(1).max(MAX_OUTPUTS).default(10).describe('How many outputs to read.'),
+    limit: z.int().min(1).max(MAX_OUTPUTS).default(SHOWN_OUTPUTS).describe('How many outputs to read.'),
   }),
   annotations: { readOnlyHint: true },
 } as const;

@@ -7,7 +7,7 @@ import { claimedKey, spendWarning } from '../../endpoints';
 import { inTurn } from '../../http';
 import { Destinations } from '../../jobs';
 import { graphBody, graphInput, metadataInput } from '../graph-body';
-import { JobViews } from '../job-views';
+import { JobViews, SHOWN_OUTPUTS } from '../job-views';
 import { JobWatch, waitSeconds } from '../job-watch';
 import { OutputContent } from '../output-content';
 import { spendLimitInput, spendLimitOfCall } from '../spend-limit';
@@ -17,8 +17,8 @@ const definition = {
   name: 'run_job',
   title: 'Run a graph',
   description:
-    'Submits a graph as a job, which costs credits, and waits for it with progress. Answers with the job; when it has succeeded, with its ' +
-    'outputs as read_outputs does. If it has not ended, go on with wait_for_job. The job runs on when the connection breaks: its id ' +
+    'Submits a graph as a job, which costs credits, and waits for it with progress. Answers with the job; when it has ended, with its ' +
+    `first ${SHOWN_OUTPUTS} outputs as read_outputs does, which has the others (outputs_left_out). If it has not ended, go on with wait_for_job. The job runs on when the connection breaks: its id ` +
     'is in the first progress notification and in list_jobs. Each call makes a job, unless idempotency_key says which one is meant. ' +
     'spend_warning of the answer names the caps of which half or more is used, in percent: ask before you submit more.',
   scope: 'jobs:write',
@@ -65,7 +65,7 @@ export class RunJobTool implements Tool<typeof definition> {
     const { id } = job;
     await call.progress.report(0, `Job ${id} is recorded, and runs on if this connection breaks.`, true);
     await this.watch.wait(call, id, input.wait_seconds);
-    const { view } = await this.views.read(call.visitor, id);
+    const view = await this.views.read(call.visitor, id);
     const [, warning] = spendWarning(spend) ?? [];
     const value = warning === undefined ? view : { ...view, spend_warning: warning };
     if (!isTerminal(view.status)) return { value };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { JobViews } from '../job-views';
+import { JobViews, SHOWN_OUTPUTS } from '../job-views';
 import { JobWatch, waitSeconds } from '../job-watch';
 import type { Tool, ToolAnswer, ToolCall } from '../tool';
 
@@ -8,8 +8,9 @@ const definition = {
   name: 'wait_for_job',
   title: 'Wait for a job, or read it',
   description:
-    'Waits, with progress, until a job has ended or the time is over, and answers with the job: status, progress, error, outputs with ' +
-    'links, and what it cost. With wait_seconds 0 it answers at once. read_outputs has what the outputs show.',
+    'Waits, with progress, until a job has ended or the time is over, and answers with the job: status, progress, error, the first ' +
+    `${SHOWN_OUTPUTS} outputs with links, and what it cost. With wait_seconds 0 it answers at once. read_outputs has what the outputs show, and ` +
+    'those that are left out (outputs_left_out).',
   scope: 'jobs:read',
   input: z.object({ id: z.uuid().describe('Id of the job.'), wait_seconds: waitSeconds }),
   annotations: { readOnlyHint: true },
@@ -27,6 +28,6 @@ export class WaitForJobTool implements Tool<typeof definition> {
 
   async run({ id, wait_seconds: seconds }: z.output<typeof definition.input>, call: ToolCall): Promise<ToolAnswer> {
     await this.watch.wait(call, id, seconds);
-    return { value: (await this.views.read(call.visitor, id)).view };
+    return { value: await this.views.read(call.visitor, id) };
   }
 }

@@ -59,6 +59,43 @@ describe('millrace batch', () => {
     expect(await millrace('submit', graph, '--each')).toBe(2);
   });
 
+  it.each([
+    ['submit', `POST ${BATCHES}`, /Whether a batch was made is not known\..*--idempotency-key my-key makes/],
+    [
+      'retry',
+      `POST ${BATCHES}/${ID}/retry`,
+      /Whether the jobs are tried again is not known\..*--idempotency-key my-key/,
+    ],
+  ])('says, where no answer to a %s came, that its outcome is not known, and the key', async (verb, route, said) => {
+    const what = verb === 'submit' ? fileOf('body.json', '{}') : ID;
+    service.on(route, (response) => void response.destroy());
+    expect(await millrace(verb, what, '--idempotency-key', 'my-key')).toBe(6);
+    expect(new Set(service.requests(route).map(({ headers }) => headers['idempotency-key']))).toEqual(
+      new Set(['my-key']),
+    );
+    expect(host.noted).toMatch(said);
+  });
+
+  it('waits for the answer to a submission at Ctrl-C, and leaves at a second one with the key', async () => {
+    const file = fileOf('body.json', '{}');
+    let admit = (): void => undefined;
+    service.on(`POST ${BATCHES}`, (response, request) => {
+      admit = () => void json(201, BATCH)(response, request);
+    });
+    const waiting = millrace('submit', file);
+    await service.asked(`POST ${BATCHES}`);
+    host.pressCtrlC();
+    expect(host.noted).toContain('Waiting for the answer');
+    admit();
+    expect([await waiting, host.printed]).toEqual([0, `${ID}\n`]);
+    const leaving = millrace('submit', file, '--idempotency-key', 'my-key');
+    await service.asked(`POST ${BATCHES}`, 2);
+    host.pressCtrlC();
+    host.pressCtrlC();
+    expect(await leaving).toBe(130);
+    expect(host.noted).toMatch(/not known\..*--idempotency-key my-key/);
+  });
+
   it('shows, lists, cancels and waits for batches', async () => {
     service.on(`GET ${BATCHES}/${ID}`, json(200, BATCH));
     service.on(`GET ${BATCHES}`, json(200, { batches: [BATCH], next_cursor: 'c' }));

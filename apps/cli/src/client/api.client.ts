@@ -9,6 +9,7 @@ import {
   reasonOf,
   ServiceFailure,
   ServiceRefusal,
+  wasNotSent,
 } from '../process';
 import { jsonOf } from './json-of';
 import { recordOf, recordsOf } from './wire';
@@ -81,12 +82,15 @@ export class ApiClient {
    */
   async open(url: URL, options: CallOptions = {}): Promise<Response> {
     const tries = options.tries ?? ((options.method ?? 'GET') === 'GET' ? 3 : 1);
+    let sent: unknown;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.once(url, options);
       } catch (error) {
+        if (!wasNotSent(error)) sent = error;
         const waitMs = attempt < tries ? repeatAfterMs(error, attempt) : null;
-        if (waitMs === null) throw error;
+        // A try that was not sent says nothing of one before, which may have had its effect.
+        if (waitMs === null) throw sent ?? error;
         await this.host.wait(waitMs, options.signal);
       }
     }

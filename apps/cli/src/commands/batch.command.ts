@@ -7,6 +7,8 @@ import { EXIT, type ExitCode, UsageFailure } from '../process';
 import { count, credits, escapeJson, plainLine, tableLines } from '../terminal';
 import { watchBatch } from './batch-watch';
 import type { Bind, CommandContext } from './command-context';
+import { withGuard } from './interrupt-option';
+import { knownOutcome } from './known-outcome';
 import { saveDownload } from './save-download';
 import { readInput } from './submit-graph';
 import { idempotencyKey, parserOf, wholeNumber } from './values/typed-value';
@@ -95,7 +97,11 @@ async function submit(context: CommandContext, file: string, flags: SubmitFlags)
   const body = await bodyOf(context, file, flags);
   const headers = { 'content-type': 'application/json', 'idempotency-key': key };
   const options = { method: 'POST', headers, body, tries: 3, headWithinMs: SUBMIT_WITHIN_MS } as const;
-  const batch = await api.json(api.api('/batches'), options);
+  const cure =
+    'Whether a batch was made is not known. See `millrace batch ls`; ' +
+    `the same command with --idempotency-key ${key} makes no second one.`;
+  const request = (): Promise<unknown> => api.json(api.api('/batches'), options);
+  const batch = await withGuard(context, (guard) => knownOutcome(guard, cure, request));
   const { id, job_count: jobs, refused_count: refused } = recordOf(batch);
   context.print(batch, () => [plainLine(String(id))]);
   const { printer } = context;
@@ -183,7 +189,11 @@ async function retry(context: CommandContext, id: string, flags: RetryFlags): Pr
   });
   const headers = { 'content-type': 'application/json', 'idempotency-key': key };
   const options = { method: 'POST', headers, body, tries: 3, headWithinMs: SUBMIT_WITHIN_MS } as const;
-  context.print(await api.json(at(api, id, '/retry'), options), batchLines);
+  const cure =
+    `Whether the jobs are tried again is not known. See \`millrace batch show ${id}\`; ` +
+    `the same command with --idempotency-key ${key} tries none a second time.`;
+  const request = (): Promise<unknown> => api.json(at(api, id, '/retry'), options);
+  context.print(await withGuard(context, (guard) => knownOutcome(guard, cure, request)), batchLines);
 }
 
 function batchLines(batch: unknown): string[] {

@@ -22,10 +22,23 @@ export function guardFor(
     if (!(error instanceof CliFailure)) throw error;
     for (const line of failureLines(error, printer.paintNote)) view.note(line);
   };
-  return new InterruptGuard(host, policy, {
+  return new InterruptGuard(host, {
     note: (line) => view.note(`${printer.paintNote.warn('■')} ${line}`),
-    cancel: (job) => jobs.cancel(job).then(() => undefined, failed),
+    cancel: policy === 'cancel' ? (job) => jobs.cancel(job).then(() => undefined, failed) : undefined,
   });
+}
+
+/** Run what makes something that no job is watched of; Ctrl-C meanwhile waits for the answer first, and a second one leaves at once. */
+export async function withGuard<T>(
+  { host, printer }: CommandContext,
+  run: (guard: InterruptGuard) => Promise<T>,
+): Promise<T> {
+  const guard = new InterruptGuard(host, { note: (line) => printer.notes(`${printer.paintNote.warn('■')} ${line}`) });
+  try {
+    return await run(guard);
+  } finally {
+    guard.stop();
+  }
 }
 
 /** On a terminal, what Ctrl-C will do. */

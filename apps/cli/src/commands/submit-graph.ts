@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { assertAssetId, type Clients, type Job, type SubmitOptions, sizeOf, unreadable } from '../client';
 import type { InterruptGuard } from '../follow';
 import { assetReference, GraphText, valueJson } from '../graph';
-import { type Host, Interrupted, ServiceFailure, ServiceRefusal, wasNotSent } from '../process';
+import { type Host, Interrupted, ServiceRefusal } from '../process';
 import { type Palette, plainLine, size } from '../terminal';
+import { knownOutcome } from './known-outcome';
 import { parseAssignment, parseLabels } from './values/assignment';
 import { idempotencyKey } from './values/typed-value';
 
@@ -123,17 +124,16 @@ async function submitWithRetries(
   maxWaitSeconds: number,
   tools: SubmitTools,
 ): Promise<Job> {
-  const { key } = options;
+  const cure =
+    'Whether a job was created is not known. See `millrace jobs ls`; ' +
+    `submitting again with --idempotency-key ${options.key} creates no second one.`;
   const { host, clients, guard, note } = tools;
   const untilMs = host.nowMs() + maxWaitSeconds * 1000;
   for (let said = ''; ;) {
     if (guard.isPressed) throw new Interrupted('Interrupted; no job was created.');
     try {
-      return await guard.submitting(() => clients.jobs.submit(body, options));
+      return await knownOutcome(guard, cure, () => clients.jobs.submit(body, options));
     } catch (error) {
-      if (guard.signal.aborted)
-        throw unknownOutcome(new Interrupted('Interrupted while the job was being submitted.'), key);
-      if (error instanceof ServiceFailure) throw wasNotSent(error) ? error : unknownOutcome(error, key);
       const seconds = error instanceof ServiceRefusal ? error.facts.retryAfterSeconds : undefined;
       if (!(error instanceof ServiceRefusal) || seconds === undefined) throw error;
       if (host.nowMs() + seconds * 1000 > untilMs) throw error;
@@ -142,12 +142,4 @@ async function submitWithRetries(
       await host.wait(seconds * 1000, guard.signal);
     }
   }
-}
-
-/** A submission without an answer may have created a job (contract, 4.1, rule 5). */
-function unknownOutcome<T extends Interrupted | ServiceFailure>(failure: T, key: string): T {
-  failure.facts.cure =
-    `Whether a job was created is not known. See \`millrace jobs ls\`; ` +
-    `submitting again with --idempotency-key ${key} creates no second one.`;
-  return failure;
 }

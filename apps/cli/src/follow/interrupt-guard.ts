@@ -6,13 +6,14 @@ export const INTERRUPT_POLICIES = ['cancel', 'detach'] as const;
 export type InterruptPolicy = (typeof INTERRUPT_POLICIES)[number];
 
 export interface GuardActions {
-  cancel(job: Job): Promise<void>;
-  note(line: string): void;
+  /** Absent where the first Ctrl-C leaves the job alone. */
+  cancel?: ((job: Job) => Promise<void>) | undefined;
+  note: (line: string) => void;
 }
 
 /**
  * Decides what Ctrl-C does. During a submission the first one waits for the answer, because a job may exist by then; while
- * a job runs the first one cancels or leaves it, by the policy; a second one always leaves at once.
+ * a job runs the first one cancels or leaves it; a second one always leaves at once.
  */
 export class InterruptGuard {
   private readonly leaving = new AbortController();
@@ -24,7 +25,6 @@ export class InterruptGuard {
 
   constructor(
     host: Host,
-    private readonly policy: InterruptPolicy,
     private readonly actions: GuardActions,
   ) {
     this.stopListening = host.onInterrupt(() => this.interrupted());
@@ -58,7 +58,7 @@ export class InterruptGuard {
     }
   }
 
-  /** From here on the policy applies to this job. */
+  /** From here on Ctrl-C is about this job. */
   running(job: Job): void {
     this.phase = 'running';
     this.job = job;
@@ -83,9 +83,10 @@ export class InterruptGuard {
   }
 
   private decide(): void {
-    if (this.policy === 'detach' || this.hasCanceled || !this.job) return this.leaving.abort();
+    const { cancel, note } = this.actions;
+    if (cancel === undefined || this.hasCanceled || !this.job) return this.leaving.abort();
     this.hasCanceled = true;
-    this.actions.note('Canceling the job; press Ctrl-C again to leave without waiting.');
-    void this.actions.cancel(this.job);
+    note('Canceling the job; press Ctrl-C again to leave without waiting.');
+    void cancel(this.job);
   }
 }

@@ -1,9 +1,12 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { FakeHost } from './fixtures/fake-host';
 import { JOB_ID, JOB_PATH, jobOf, succeeded } from './fixtures/sample-jobs';
-import { events, json, StandInService } from './fixtures/stand-in-service';
+import { events, json, refusal, StandInService } from './fixtures/stand-in-service';
 import { runCli } from './program';
 
 const RUNNING = jobOf({ status: 'running' });
@@ -28,6 +31,14 @@ afterEach(async () => {
 
 function run(...args: string[]): Promise<number> {
   return runCli(['run', join(folder, 'graph.json'), '--no-out', ...args], host);
+}
+
+/** The program as a process of its own, from its build. */
+function started(...args: string[]): { child: ChildProcess; code: Promise<number | null> } {
+  const main = join(process.cwd(), 'dist/apps/cli/src/main.js');
+  const env = { PATH: process.env.PATH, MILLRACE_URL: service.url };
+  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  return { child, code: once(child, 'exit').then(([code]) => code as number | null) };
 }
 
 /** From the cancel request on the job is canceled, as every read says. */
@@ -58,6 +69,30 @@ describe('Ctrl-C during a run', () => {
     host.pressCtrlC();
     expect(await code).toBe(130);
     expect(host.noted).toContain(`millrace watch ${JOB_ID}`);
+  });
+
+  it('twice, where the cancellation was refused, says that the job was not canceled', async () => {
+    service.on(`POST ${JOB_PATH}/cancel`, refusal(403, 'forbidden', 'The key lacks the scope jobs:write.'));
+    const code = run();
+    await host.noting('running');
+    host.pressCtrlC();
+    await host.noting('lacks the scope');
+    host.pressCtrlC();
+    expect(await code).toBe(130);
+    expect(host.noted).toMatch(/could not be canceled\.\n.*millrace jobs cancel/);
+    expect(host.noted).not.toContain('cancellation was requested');
+  });
+
+  it('cancels the job also where the reader of its notes is gone', async () => {
+    cancelable();
+    service.on(`GET ${JOB_PATH}/events`, events([['status', RUNNING]]));
+    const { child, code } = started('run', join(folder, 'graph.json'), '--no-out');
+    await service.asked(`GET ${JOB_PATH}/events`);
+    child.stderr?.destroy();
+    await once(child.stderr as Readable, 'close');
+    child.kill('SIGINT');
+    expect(await code).toBe(4);
+    expect(service.requests(`POST ${JOB_PATH}/cancel`)).toHaveLength(1);
   });
 
   it('leaves the job alone under --on-interrupt detach', async () => {

@@ -25,6 +25,10 @@ const host: Host = {
 
 // A reader that has gone (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+// Nor is one of the notes: what was begun goes on, such as the cancellation of a job.
+process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') process.exit(1);
+});
 process.on('exit', () => {
   if (process.stderr.isTTY) process.stderr.write(SHOW_CURSOR);
 });

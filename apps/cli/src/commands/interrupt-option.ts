@@ -18,13 +18,14 @@ export function guardFor(
   view: ProgressView,
   policy: InterruptPolicy,
 ): InterruptGuard {
-  const failed = (error: unknown): void => {
+  const failed = (error: unknown): boolean => {
     if (!(error instanceof CliFailure)) throw error;
     for (const line of failureLines(error, printer.paintNote)) view.note(line);
+    return false;
   };
   return new InterruptGuard(host, {
     note: (line) => view.note(`${printer.paintNote.warn('■')} ${line}`),
-    cancel: policy === 'cancel' ? (job) => jobs.cancel(job).then(() => undefined, failed) : undefined,
+    cancel: policy === 'cancel' ? (job) => jobs.cancel(job).then(() => true, failed) : undefined,
   });
 }
 

@@ -1,6 +1,7 @@
 import { isTerminal, type JobStatus } from '@millrace/contracts';
 import type { Clients, Job, JobOutput } from '../client';
 import {
+  type Cancellation,
   type FileReport,
   type InterruptGuard,
   JobFollower,
@@ -38,7 +39,7 @@ export async function watchJob(job: Job, options: WatchOptions): Promise<ExitCod
     return outcomeOf(ended.status) || (report.failures[0]?.exitCode ?? EXIT.succeeded);
   } catch (error) {
     view.close();
-    if (error instanceof Interrupted) throw ended ? leftFiles(ended) : left(job, guard.isCanceling);
+    if (error instanceof Interrupted) throw ended ? leftFiles(ended) : left(job, guard.canceling);
     throw error;
   }
 }
@@ -49,9 +50,16 @@ function outcomeOf(status: JobStatus): ExitCode {
   return EXIT.succeeded;
 }
 
-function left({ id }: Job, isCanceling: boolean): Interrupted {
-  const message = isCanceling ? `Left job ${id}; its cancellation was requested.` : `Left job ${id}; it continues.`;
-  return new Interrupted(message, `Watch it again: millrace watch ${id}`);
+function left({ id }: Job, canceling: Cancellation): Interrupted {
+  const watch = `Watch it again: millrace watch ${id}`;
+  switch (canceling) {
+    case 'none':
+      return new Interrupted(`Left job ${id}; it continues.`, watch);
+    case 'requested':
+      return new Interrupted(`Left job ${id}; its cancellation was requested.`, watch);
+    case 'failed':
+      return new Interrupted(`Left job ${id}; it could not be canceled.`, `Cancel it: millrace jobs cancel ${id}`);
+  }
 }
 
 function leftFiles({ id, status }: Job): Interrupted {

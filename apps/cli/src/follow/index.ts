@@ -1,5 +1,5 @@
 export { readEvents } from './event-stream';
-export { INTERRUPT_POLICIES, InterruptGuard, type InterruptPolicy } from './interrupt-guard';
+export { type Cancellation, INTERRUPT_POLICIES, InterruptGuard, type InterruptPolicy } from './interrupt-guard';
 export { JobFollower } from './job-follower';
 export { SHOW_CURSOR } from './live.progress-view';
 export { statusMark } from './progress-frame';

@@ -5,9 +5,11 @@ import { type Host, Interrupted } from '../process';
 export const INTERRUPT_POLICIES = ['cancel', 'detach'] as const;
 export type InterruptPolicy = (typeof INTERRUPT_POLICIES)[number];
 
+export type Cancellation = 'none' | 'requested' | 'failed';
+
 export interface GuardActions {
-  /** Absent where the first Ctrl-C leaves the job alone. */
-  cancel?: ((job: Job) => Promise<void>) | undefined;
+  /** Absent where the first Ctrl-C leaves the job alone. @returns whether the service answered to it. */
+  cancel?: ((job: Job) => Promise<boolean>) | undefined;
   note: (line: string) => void;
 }
 
@@ -21,7 +23,7 @@ export class InterruptGuard {
   private phase: 'quiet' | 'submitting' | 'running' = 'quiet';
   private job: Job | null = null;
   private pressed = false;
-  private hasCanceled = false;
+  private cancellation: Cancellation = 'none';
 
   constructor(
     host: Host,
@@ -40,9 +42,9 @@ export class InterruptGuard {
     return this.pressed;
   }
 
-  /** True once a cancel was requested. */
-  get isCanceling(): boolean {
-    return this.hasCanceled;
+  /** What became of the request to cancel the job. */
+  get canceling(): Cancellation {
+    return this.cancellation;
   }
 
   /** Run a request whose outcome must be known. */
@@ -84,9 +86,12 @@ export class InterruptGuard {
 
   private decide(): void {
     const { cancel, note } = this.actions;
-    if (cancel === undefined || this.hasCanceled || !this.job) return this.leaving.abort();
-    this.hasCanceled = true;
+    if (cancel === undefined || this.cancellation !== 'none' || !this.job) return this.leaving.abort();
+    this.cancellation = 'requested';
+    // Before the note, which may find its reader gone.
+    void cancel(this.job).then((isAnswered) => {
+      if (!isAnswered) this.cancellation = 'failed';
+    });
     note('Canceling the job; press Ctrl-C again to leave without waiting.');
-    void cancel(this.job);
   }
 }

@@ -80,6 +80,7 @@ export class ModelsClient {
    *
    * @param onPart called with the bytes that have arrived.
    * @throws {UsageFailure} when there is no such file.
+   * @throws {ServiceFailure} `hash_mismatch` when the parts that had arrived are of another file.
    */
   async upload(
     path: string,
@@ -98,7 +99,8 @@ export class ModelsClient {
       onPart((arrived += size), sizeBytes);
     }
     const options = { method: 'POST', headWithinMs: COMPLETE_WITHIN_MS } as const;
-    return readAs(ModelView, await this.api.json(this.at(begun.id, '/complete'), options), 'model');
+    const model = readAs(ModelView, await this.api.json(this.at(begun.id, '/complete'), options), 'model');
+    return verified(model, hash);
   }
 
   async remove(id: string): Promise<void> {
@@ -152,4 +154,14 @@ export class ModelsClient {
   private at(id: string, rest = ''): URL {
     return this.api.platform(`/models/${encodeURIComponent(id)}${rest}`);
   }
+}
+
+/** An upload that goes on may have begun with another file of the same size. @throws {ServiceFailure} `hash_mismatch` */
+function verified(model: ModelRecord, hash: string): ModelRecord {
+  if (model.hash === hash) return model;
+  const { folder, name } = model;
+  throw new ServiceFailure(`${folder}/${name} has parts of another file: it is ${model.hash}, yours is ${hash}.`, {
+    code: 'hash_mismatch',
+    cure: `Delete it, and upload yours again: millrace models delete ${model.id}`,
+  });
 }

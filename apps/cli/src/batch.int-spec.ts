@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '@millrace/contracts';
 import { FakeHost } from './fixtures/fake-host';
-import { events, json, refusal, StandInService } from './fixtures/stand-in-service';
+import { type Answer, events, json, refusal, StandInService } from './fixtures/stand-in-service';
 import { runCli } from './program';
 
 const BATCHES = '/api/v2/batches';
@@ -134,6 +134,21 @@ describe('millrace batch', () => {
     expect(host.printed).toMatch(/^0 {2}\S+ {2}succeeded\n1 {2}\S+ {2}succeeded\n +status +completed/);
     service.on(`GET ${BATCHES}/${ID}/events`, refusal(404, 'not_found', 'There is no such batch.'));
     expect(await millrace('watch', ID)).toBe(3);
+  });
+
+  it.each(['wait', 'watch'])('goes on to %s through an outage, and gives up after five minutes', async (verb) => {
+    host = new FakeHost({ env: { MILLRACE_URL: service.url }, speed: 5_000 });
+    const away: Answer = (response) => void response.destroy();
+    const full = refusal(429, 'rate_limited', 'Too many.', { headers: { 'retry-after': '30' } });
+    const completed = json(200, { ...BATCH, status: 'completed', counts: { succeeded: 3 } });
+    service.on(`GET ${BATCHES}/${ID}/events`, away);
+    service.on(`GET ${BATCHES}/${ID}`, ...Array.from({ length: 9 }, () => away), full, completed);
+    const startedMs = host.nowMs();
+    expect(await millrace(verb, ID)).toBe(0);
+    expect(host.nowMs() - startedMs).toBeGreaterThanOrEqual(30_000);
+    service.on(`GET ${BATCHES}/${ID}`, away);
+    expect(await millrace(verb, ID)).toBe(6);
+    expect(host.noted).toMatch(/not answered for five minutes[^]*batch itself continues/);
   });
 
   it('tries jobs again, the failed ones or others too', async () => {

@@ -4,6 +4,7 @@ export { JsonText } from './json-of';
 export { type Clients, clientsFor } from './clients';
 export { JobsClient, type NodeTime, type SubmitOptions } from './jobs.client';
 export { type ModelRecord } from './models.client';
+export { Outage, untilAnswered } from './outage';
 export {
   type AssetRecord,
   type Job,

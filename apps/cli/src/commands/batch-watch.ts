@@ -1,4 +1,4 @@
-import { type ApiClient, recordOf } from '../client';
+import { type ApiClient, recordOf, untilAnswered } from '../client';
 import { readEvents } from '../follow';
 import { ServiceRefusal } from '../process';
 import { plainLine } from '../terminal';
@@ -15,6 +15,8 @@ interface Watched {
   self: URL;
   /** Before a stream that broke is opened again. */
   pauseMs: number;
+  /** What the reader can do where the service stays away. */
+  cure: string;
   noteProgress: (progress: unknown) => void;
 }
 
@@ -23,15 +25,16 @@ interface Watched {
  * batch.
  *
  * @returns the batch, completed.
- * @throws {ServiceRefusal} when it cannot be read, and {ServiceFailure} when the service stays away.
+ * @throws {ServiceRefusal} when it cannot be read, and {ServiceFailure} when the service stays away for five minutes.
  */
 export async function watchBatch(context: CommandContext, api: ApiClient, watched: Watched): Promise<Batch> {
   for (;;) {
     const ended = await followOnce(context, api, watched).catch((error: unknown) => {
-      if (error instanceof ServiceRefusal && error.code !== 'too_many_streams') throw error;
+      if (error instanceof ServiceRefusal && error.facts.status !== 429) throw error;
       return null;
     });
-    const batch = ended ?? recordOf(await api.json(watched.self));
+    const read = (): Promise<unknown> => api.json(watched.self, { tries: 1 });
+    const batch = ended ?? recordOf(await untilAnswered(context.host, watched.cure, read));
     if (batch.status === 'completed') return batch;
     watched.noteProgress(batch.progress);
     await context.host.wait(watched.pauseMs);

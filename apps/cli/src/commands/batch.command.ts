@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { isUuid } from '@millrace/contracts';
 import { Option, type Command } from 'commander';
-import { type ApiClient, recordOf, recordsOf } from '../client';
+import { type ApiClient, recordOf, recordsOf, untilAnswered } from '../client';
 import { EXIT, type ExitCode, UsageFailure } from '../process';
 import { count, credits, escapeJson, plainLine, tableLines } from '../terminal';
 import { watchBatch } from './batch-watch';
@@ -28,6 +28,7 @@ interface SubmitFlags {
 }
 
 const BATCH = 'the id of the batch';
+const AGAIN = 'The batch itself continues. Run the command again.';
 /** Between two looks at a batch that runs. */
 const POLL_MS = 1_000;
 /** A large batch takes some seconds to be checked and recorded. */
@@ -148,7 +149,7 @@ async function show(context: CommandContext, id: string): Promise<void> {
 async function wait(context: CommandContext, id: string): Promise<ExitCode> {
   const { api } = await context.clients();
   for (;;) {
-    const batch = recordOf(await api.json(at(api, id)));
+    const batch = recordOf(await untilAnswered(context.host, AGAIN, () => api.json(at(api, id), { tries: 1 })));
     if (batch.status === 'completed') return endedAs(context, batch);
     await context.host.wait(POLL_MS);
   }
@@ -162,7 +163,7 @@ async function watch(context: CommandContext, id: string): Promise<ExitCode> {
     if (percent(progress) !== shown) printer.notes(printer.paintNote.faint(percent(progress)));
     shown = percent(progress);
   };
-  const where = { events: at(api, id, '/events'), self: at(api, id), pauseMs: POLL_MS };
+  const where = { events: at(api, id, '/events'), self: at(api, id), pauseMs: POLL_MS, cure: AGAIN };
   return endedAs(context, await watchBatch(context, api, { ...where, noteProgress }));
 }
 

@@ -1,6 +1,6 @@
 import { isTerminal, type JobStatus, type Progress } from '@millrace/contracts';
-import type { ApiClient, Job, JobOutput, JobsClient } from '../client';
-import { CliFailure, type Host, Interrupted, ServiceFailure, ServiceRefusal } from '../process';
+import { type ApiClient, type Job, type JobOutput, type JobsClient, Outage } from '../client';
+import { type Host, Interrupted, ServiceFailure, ServiceRefusal } from '../process';
 import { readJobStream, type StreamItem } from './job-stream';
 
 /** Where the state of a job comes from at the moment. */
@@ -20,9 +20,6 @@ const IDLE_MS = 45_000;
 const PAUSE_MS = 500;
 const MAX_STREAM_PAUSE_MS = 10_000;
 const MAX_POLL_PAUSE_MS = 5_000;
-const MAX_RETRY_AFTER_MS = 60_000;
-/** Without any answer for this long the follower stops; the job itself continues. */
-const GIVE_UP_MS = 300_000;
 
 const ORDER: readonly JobStatus[] = ['queued', 'running', 'canceling'];
 
@@ -32,7 +29,7 @@ const ORDER: readonly JobStatus[] = ['queued', 'running', 'canceling'];
  */
 export class JobFollower {
   private current: Job;
-  private answeredAtMs: number;
+  private readonly outage: Outage;
   private eventAtMs: number;
   private connection: Connection | null = null;
   /** False once the service has refused the stream for good. */
@@ -47,8 +44,8 @@ export class JobFollower {
     private readonly signal: AbortSignal,
   ) {
     this.current = job;
-    this.answeredAtMs = host.nowMs();
-    this.eventAtMs = this.answeredAtMs;
+    this.outage = new Outage(host, `The job itself continues. Watch it again: millrace watch ${job.id}`);
+    this.eventAtMs = host.nowMs();
   }
 
   /**
@@ -147,32 +144,22 @@ export class JobFollower {
     this.connectedBy('polling');
   }
 
-  /** One read of the job. @returns milliseconds that the service asks to wait, at most `MAX_RETRY_AFTER_MS`. */
+  /** One read of the job. @returns milliseconds that the service asks to wait, as `Outage.missed`. */
   private async poll(): Promise<number> {
     try {
       this.see(await this.clients.jobs.read(this.current, { signal: this.signal, tries: 1 }));
       if (this.connection === 'unreachable') this.connectedBy('polling');
       return 0;
     } catch (error) {
-      if (this.signal.aborted || !(error instanceof CliFailure)) throw error;
-      if (error instanceof ServiceRefusal && error.facts.status !== 429) throw error;
-      if (error instanceof ServiceFailure) this.missed(error);
-      return Math.min(MAX_RETRY_AFTER_MS, (error.facts.retryAfterSeconds ?? 0) * 1000);
+      if (this.signal.aborted) throw error;
+      if (error instanceof ServiceFailure) this.connectedBy('unreachable');
+      return this.outage.missed(error);
     }
   }
 
-  private missed(error: ServiceFailure): void {
-    this.connectedBy('unreachable');
-    if (this.host.nowMs() - this.answeredAtMs < GIVE_UP_MS) return;
-    throw new ServiceFailure(`The service has not answered for five minutes. ${error.message}`, {
-      ...error.facts,
-      cure: `The job itself continues. Watch it again: millrace watch ${this.current.id}`,
-    });
-  }
-
   private take(item: StreamItem): void {
-    this.answeredAtMs = this.host.nowMs();
-    if (item.kind !== 'alive') this.eventAtMs = this.answeredAtMs;
+    this.outage.ended();
+    if (item.kind !== 'alive') this.eventAtMs = this.host.nowMs();
     this.connectedBy('stream');
     if (item.kind === 'job') this.see(item.job);
     if (item.kind === 'progress') this.listener.onProgress(item.progress);
@@ -181,8 +168,8 @@ export class JobFollower {
 
   /** A poll and an event may cross: an older status is dropped. */
   private see(job: Job): void {
-    this.answeredAtMs = this.host.nowMs();
-    this.eventAtMs = this.answeredAtMs;
+    this.outage.ended();
+    this.eventAtMs = this.host.nowMs();
     if (rank(job.status) < rank(this.current.status)) return;
     this.current = job;
     this.listener.onJob(job);

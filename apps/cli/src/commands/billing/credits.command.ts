@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ApiClient, recordOf } from '../../client';
+import { type ApiClient, recordOf, untilAnswered } from '../../client';
 import { EXIT, type ExitCode, ServiceFailure } from '../../process';
 import { count, plainBlock, plainLine } from '../../terminal';
 import type { Bind, CommandContext } from '../command-context';
@@ -101,8 +101,9 @@ async function buy(context: CommandContext, amount: number, { returnUrl, wait }:
 
 /** The order once it is no longer open; the service ends every order within a day. */
 async function endOf(api: ApiClient, { host }: CommandContext, id: string): Promise<Record<string, unknown>> {
+  const cure = `The order stays open. Is it paid? millrace credits order ${id}`;
   for (;;) {
-    const order = await readOrder(api, id);
+    const order = await untilAnswered(host, cure, () => readOrder(api, id));
     if (order.status !== 'open') return order;
     await host.wait(POLL_MS);
   }

@@ -1,0 +1,62 @@
+import { type Host, ServiceFailure, ServiceRefusal } from '../process';
+
+const PAUSE_MS = 1_000;
+const MAX_RETRY_AFTER_MS = 60_000;
+/** Without any answer for this long nothing is read any more. */
+const GIVE_UP_MS = 300_000;
+
+/** Bridges an outage of a service that is read again and again. */
+export class Outage {
+  private answeredAtMs: number;
+
+  /** @param cure what the reader can do when it does not end. */
+  constructor(
+    private readonly host: Pick<Host, 'nowMs' | 'wait'>,
+    private readonly cure: string,
+  ) {
+    this.answeredAtMs = host.nowMs();
+  }
+
+  /** The service has answered. */
+  ended(): void {
+    this.answeredAtMs = this.host.nowMs();
+  }
+
+  /**
+   * A read has failed.
+   *
+   * @returns milliseconds that the service asks to wait, at most `MAX_RETRY_AFTER_MS`.
+   * @throws {ServiceFailure} when it has not answered for five minutes, and the error itself where another read would not help.
+   */
+  missed(error: unknown): number {
+    if (error instanceof ServiceRefusal && error.facts.status === 429) this.ended();
+    else if (!(error instanceof ServiceFailure)) throw error;
+    else if (this.host.nowMs() - this.answeredAtMs >= GIVE_UP_MS)
+      throw new ServiceFailure(`The service has not answered for five minutes. ${error.message}`, {
+        ...error.facts,
+        cure: this.cure,
+      });
+    return Math.min(MAX_RETRY_AFTER_MS, (error.facts.retryAfterSeconds ?? 0) * 1000);
+  }
+}
+
+/**
+ * Read until the service answers, for five minutes at most.
+ *
+ * @param cure what the reader can do then.
+ * @throws as `Outage.missed`.
+ */
+export async function untilAnswered<T>(
+  host: Pick<Host, 'nowMs' | 'wait'>,
+  cure: string,
+  read: () => Promise<T>,
+): Promise<T> {
+  const outage = new Outage(host, cure);
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      await host.wait(Math.max(PAUSE_MS, outage.missed(error)));
+    }
+  }
+}

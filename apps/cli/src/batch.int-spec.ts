@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '@millrace/contracts';
+import { eventually } from '@millrace/testing';
 import { FakeHost } from './fixtures/fake-host';
 import { type Answer, events, json, refusal, StandInService } from './fixtures/stand-in-service';
 import { runCli } from './program';
@@ -178,5 +179,20 @@ describe('millrace batch', () => {
     });
     expect(await millrace('download', ID, '--out', join(folder, 'b.zip'))).toBe(6);
     expect(readdirSync(folder)).toEqual(['a.zip']);
+  });
+
+  it('says that results were cut off, and nothing is left of an archive at Ctrl-C', async () => {
+    const begun: Answer = (response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"a":1}\n', () => response.destroy());
+    };
+    service.on(`GET ${BATCHES}/${ID}/results`, begun);
+    expect(await millrace('results', ID)).toBe(6);
+    expect(host.noted).toContain('download_cut');
+    service.on(`GET ${BATCHES}/${ID}/outputs.zip`, (response) => void response.writeHead(200).write('PK'));
+    const saving = millrace('download', ID, '--out', join(folder, 'c.zip'));
+    await eventually('the archive to begin', () => readdirSync(folder).length === 1);
+    host.pressCtrlC();
+    expect([await saving, readdirSync(folder)]).toEqual([130, []]);
   });
 });

@@ -1,6 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@millrace/testing';
 import { FakeHost } from './fixtures/fake-host';
 import { assetOf, JOB_ID, JOB_PATH, jobOf, outputOf, succeeded } from './fixtures/sample-jobs';
 import { bytes, json, refusal, StandInService } from './fixtures/stand-in-service';
@@ -154,6 +155,20 @@ describe('millrace assets', () => {
     const before = host.printed.length;
     expect(await millrace('assets', 'get', id, '-o', '-')).toBe(0);
     expect(host.printed.slice(before)).toBe(CONTENT.toString());
+  });
+
+  it('leaves no file of a download that Ctrl-C ends, under its name or another', async () => {
+    const { id, hash } = outputOf(service.url, 1, CONTENT);
+    const asset = assetOf(service.url, 1, { hash, size_bytes: CONTENT.byteLength, file_path: 'p.png' });
+    service.on(`GET ${at(`/api/v2/assets/${id}`)}`, json(200, asset));
+    service.on('GET /files/1', (response) => void response.writeHead(200).write(CONTENT.subarray(0, 1)));
+    const into = await mkdtemp(join(tmpdir(), 'millrace-cli-into-'));
+    const saving = millrace('assets', 'get', id, '-o', into);
+    await eventually('the download to begin', async () => (await readdir(into)).length > 0);
+    expect(await readdir(into)).toEqual([expect.stringMatching(/\.part$/)]);
+    host.pressCtrlC();
+    expect([await saving, await readdir(into)]).toEqual([130, []]);
+    await rm(into, { recursive: true });
   });
 
   it('lists uploads or outputs, page by page up to the limit, and says when there are none', async () => {

@@ -55,13 +55,8 @@ export class Downloader {
    */
   async saveInto(folder: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
     await this.prepare(folder);
-    const path = await claimName(folder, safeFileName(wanted.name, `file-${wanted.id}`));
-    try {
-      return await this.saveTo(path, wanted, signal);
-    } catch (error) {
-      await rm(path, { force: true });
-      throw error;
-    }
+    const name = safeFileName(wanted.name, `file-${wanted.id}`);
+    return this.save(join(folder, name), wanted, signal, (draft) => moveToFreeName(draft, folder, name));
   }
 
   /**
@@ -79,12 +74,24 @@ export class Downloader {
   }
 
   /** Save under exactly this name; an existing file is replaced once the bytes are verified. */
-  async saveTo(path: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
+  saveTo(path: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
+    return this.save(path, wanted, signal, async (draft) => {
+      await rename(draft, path);
+      return path;
+    });
+  }
+
+  /** @param name gives the verified draft its name, and returns the path. Before that no file has one. */
+  private async save(
+    path: string,
+    wanted: Downloadable,
+    signal: AbortSignal | undefined,
+    name: (draft: string) => Promise<string>,
+  ): Promise<SavedFile> {
     const draft = `${path}.${randomUUID().slice(0, 8)}.part`;
     try {
       const { hash, sizeBytes } = await this.fetchVerified(wanted, () => createWriteStream(draft), signal);
-      await rename(draft, path);
-      return { path, hash, sizeBytes };
+      return { path: await name(draft), hash, sizeBytes };
     } catch (error) {
       await rm(draft, { force: true });
       throw error instanceof CliFailure ? error : unwritable(path, error);
@@ -173,16 +180,18 @@ function verify(wanted: Downloadable, bytes: ContentHash): string {
   });
 }
 
-/** Creates an empty file, so that the name is taken by this download and by no other. */
-async function claimName(folder: string, name: string): Promise<string> {
+/** An empty file takes the name for this download and for no other; not by a hard link, which some file systems lack. */
+async function moveToFreeName(draft: string, folder: string, name: string): Promise<string> {
   for (let nth = 1; nth <= MAX_NAMES; nth += 1) {
     const path = join(folder, numberedName(name, nth));
     try {
       await (await open(path, 'wx')).close();
-      return path;
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw unwritable(path, error);
+      if (codeOf(error) === 'EEXIST') continue;
+      throw unwritable(path, error);
     }
+    await rename(draft, path);
+    return path;
   }
   throw new UsageFailure(`${folder} has too many files named ${name}.`, 'Name another folder with --out.');
 }

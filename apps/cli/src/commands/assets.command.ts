@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { EXPIRES_IN_SECONDS } from '@millrace/contracts';
 import type { Command } from 'commander';
 import type { AssetRecord } from '../client';
+import { interruptible } from '../process';
 import { age, type Cell, plainLine, size, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { collect, parserOf, wholeNumber } from './values/typed-value';
@@ -99,8 +100,9 @@ async function get(context: CommandContext, id: string, { output = '.' }: GetFla
   const wanted = { ...record, name: record.file_path ?? basename(new URL(record.url).pathname) };
   if (output === '-') return downloads.pipeTo(context.host.stdout, wanted);
   const isFolder = output.endsWith('/') || (await stat(output).catch(() => null))?.isDirectory() === true;
-  const saved = isFolder ? await downloads.saveInto(join(output), wanted) : await downloads.saveTo(output, wanted);
-  const { path, hash, sizeBytes } = saved;
+  const { path, hash, sizeBytes } = await interruptible(context.host, (signal) =>
+    isFolder ? downloads.saveInto(join(output), wanted, signal) : downloads.saveTo(output, wanted, signal),
+  );
   context.print({ asset: record, path, hash }, () => tableLines([[path, record.content_type, size(sizeBytes), hash]]));
 }
 

@@ -60,6 +60,6 @@ async function save(
   const url = withFilters(api.platform('/audit/export'), filters);
   url.searchParams.set('format', format);
   const path = out ?? `audit-log.${format}`;
-  await saveDownload(api, url, path);
+  await saveDownload(context, api, url, path);
   context.print({ saved: path }, () => [plainLine(path)]);
 }

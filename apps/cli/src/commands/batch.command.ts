@@ -9,7 +9,7 @@ import { watchBatch } from './batch-watch';
 import type { Bind, CommandContext } from './command-context';
 import { withGuard } from './interrupt-option';
 import { knownOutcome } from './known-outcome';
-import { saveDownload } from './save-download';
+import { cutOff, saveDownload } from './save-download';
 import { readInput } from './submit-graph';
 import { idempotencyKey, parserOf, wholeNumber } from './values/typed-value';
 
@@ -219,16 +219,20 @@ async function results(context: CommandContext, id: string): Promise<void> {
   const { body } = await api.open(at(api, id, '/results'));
   const { stdout } = context.host;
   const decoder = new TextDecoder();
-  for await (const chunk of body === null ? [] : Readable.fromWeb(body)) {
-    const text = decoder.decode(chunk as Uint8Array, { stream: true });
-    if (!stdout.write(stdout.isTTY ? escapeJson(text) : text))
-      await new Promise((drained) => stdout.once('drain', drained));
+  try {
+    for await (const chunk of body === null ? [] : Readable.fromWeb(body)) {
+      const text = decoder.decode(chunk as Uint8Array, { stream: true });
+      if (!stdout.write(stdout.isTTY ? escapeJson(text) : text))
+        await new Promise((drained) => stdout.once('drain', drained));
+    }
+  } catch (error) {
+    throw cutOff(error);
   }
 }
 
 async function download(context: CommandContext, id: string, { out }: { out?: string }): Promise<void> {
   const { api } = await context.clients();
   const path = out ?? `batch-${id}.zip`;
-  await saveDownload(api, at(api, id, '/outputs.zip'), path);
+  await saveDownload(context, api, at(api, id, '/outputs.zip'), path);
   context.print({ saved: path }, () => [plainLine(path)]);
 }

@@ -29,7 +29,7 @@ export function addPrivacy(program: Command, bind: Bind): void {
 
 async function save(context: CommandContext, { out = 'account.zip' }: { out?: string }): Promise<void> {
   const { api } = await context.clients();
-  await saveDownload(api, api.platform('/account/export'), out);
+  await saveDownload(context, api, api.platform('/account/export'), out);
   context.print({ saved: out }, () => [plainLine(out)]);
 }
 

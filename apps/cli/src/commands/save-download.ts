@@ -4,31 +4,42 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ApiClient, CallOptions } from '../client';
-import { isDiskFault, ServiceFailure } from '../process';
+import { interruptible, Interrupted, isDiskFault, ServiceFailure } from '../process';
+import type { CommandContext } from './command-context';
 
 /**
- * Save what an address answers. The file has its name when all of it is there.
+ * Save what an address answers. The file has its name when all of it is there; nothing is left of one that is not.
  *
- * @throws ServiceFailure when it was cut off.
+ * @throws {ServiceFailure} when it was cut off.
+ * @throws {Interrupted} at Ctrl-C.
  */
-export async function saveDownload(
+export function saveDownload(
+  { host }: Pick<CommandContext, 'host'>,
   api: ApiClient,
   from: URL,
   path: string,
   options: Pick<CallOptions, 'headers'> = {},
 ): Promise<void> {
   const draft = `${path}.${randomUUID().slice(0, 8)}.part`;
-  const { body } = await api.open(from, options);
-  try {
-    await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), createWriteStream(draft));
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    if (isDiskFault(error)) throw error;
-    throw new ServiceFailure('The download was cut off.', {
-      code: 'download_cut',
-      cause: error,
-      cure: 'Run it again.',
-    });
-  }
+  return interruptible(host, async (signal) => {
+    const { body } = await api.open(from, { ...options, signal });
+    try {
+      await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), createWriteStream(draft), { signal });
+      await rename(draft, path);
+    } catch (error) {
+      await rm(draft, { force: true });
+      if (signal.aborted) throw new Interrupted('Interrupted; nothing was saved.');
+      throw cutOff(error);
+    }
+  });
+}
+
+/** What an answer's body that ended early is to the reader; an error of the disk is one as it is. */
+export function cutOff(error: unknown): unknown {
+  if (isDiskFault(error)) return error;
+  return new ServiceFailure('The download was cut off.', {
+    code: 'download_cut',
+    cause: error,
+    cure: 'Run it again.',
+  });
 }

@@ -10,5 +10,6 @@ export {
   UsageFailure,
 } from './failure';
 export type { Host, Output } from './host';
+export { interruptible } from './interruptible';
 export { makeFolder } from './make-folder';
 export { VERSION } from './version';

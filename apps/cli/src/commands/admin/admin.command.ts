@@ -113,7 +113,7 @@ async function call(
   const { api } = clientsFor({ baseUrl: parseBaseUrl(opsUrl), apiKey: checkedKey(adminToken) }, context.host);
   if (verb.saves !== undefined) {
     const path = typeof flags.out === 'string' ? flags.out : verb.saves;
-    await saveDownload(api, new URL(`/admin/v1${wanted.path}`, api.baseUrl), path, {
+    await saveDownload(context, api, new URL(`/admin/v1${wanted.path}`, api.baseUrl), path, {
       headers: reasonHeader(flags.reason),
     });
     context.print({ saved: path }, () => [plainLine(path)]);

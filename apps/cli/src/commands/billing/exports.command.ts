@@ -69,7 +69,7 @@ async function download(
 ): Promise<void> {
   const { api } = await context.clients();
   const path = out ?? `${dataset}-${day}.csv.gz`;
-  await saveDownload(api, api.platform(`/exports/${encodeURIComponent(day)}/${dataset}.csv.gz`), path);
+  await saveDownload(context, api, api.platform(`/exports/${encodeURIComponent(day)}/${dataset}.csv.gz`), path);
   context.print({ saved: path }, () => [plainLine(path)]);
 }
 

@@ -18,7 +18,7 @@ let folder: string;
 beforeEach(async () => {
   service = await StandInService.start();
   folder = await mkdtemp(join(tmpdir(), 'millrace-cli-models-'));
-  host = new FakeHost({ env: { MILLRACE_URL: service.url }, speed: 10_000 });
+  host = new FakeHost({ env: { MILLRACE_URL: service.url }, speed: 100_000 });
   await writeFile(join(folder, 'a.safetensors'), FILE);
 });
 afterEach(async () => {
@@ -67,5 +67,30 @@ describe('millrace models upload', () => {
     service.on(`POST ${MODELS}/${ID}/complete`, json(200, { ...ready, hash: hashOf('other bytes') }));
     expect(await upload()).toBe(6);
     expect(host.noted).toMatch(new RegExp(`hash_mismatch.*another file[^]*models delete ${ID}`));
+  });
+
+  it('is complete also where the answer is lost while the service joins the parts', async () => {
+    service.on(`POST ${MODELS}`, json(201, modelOf())).on(`GET ${MODELS}/${ID}`, json(200, uploading(true)));
+    const busy = refusal(409, 'upload_incomplete', 'The upload is being completed.');
+    service.on(`POST ${MODELS}/${ID}/complete`, (response) => void response.destroy(), busy, busy, json(200, ready));
+    expect(await upload()).toBe(0);
+    expect(service.requests(`POST ${MODELS}/${ID}/complete`)).toHaveLength(4);
+  });
+
+  it('is not asked for again where parts are missing, or the service is away for good', async () => {
+    service.on(`POST ${MODELS}`, json(201, modelOf())).on(`GET ${MODELS}/${ID}`, json(200, uploading(true)));
+    const missing = refusal(409, 'upload_incomplete', 'A part is missing.', { details: { missing: [1] } });
+    service.on(`POST ${MODELS}/${ID}/complete`, json(503, {}), missing);
+    expect(await upload()).toBe(3);
+    expect(service.requests(`POST ${MODELS}/${ID}/complete`)).toHaveLength(2);
+    service.on(`POST ${MODELS}/${ID}/complete`, (response) => void response.destroy());
+    expect(await upload()).toBe(6);
+  });
+
+  it('of a file that is a model already is that model, and of other bytes is refused', async () => {
+    service.on(`POST ${MODELS}`, exists).on(`GET ${MODELS}`, json(200, { models: [ready] }));
+    expect([await upload(), host.printed]).toEqual([0, expect.stringContaining(ID)]);
+    service.on(`GET ${MODELS}`, json(200, { models: [{ ...ready, hash: hashOf('other bytes') }] }));
+    expect(await upload()).toBe(3);
   });
 });

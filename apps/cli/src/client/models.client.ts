@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { z } from 'zod';
-import { type Host, ServiceFailure, ServiceRefusal } from '../process';
+import { type Host, ServiceFailure, ServiceRefusal, wasNotSent } from '../process';
 import type { ApiClient } from './api.client';
 import { sizeOf, unreadable } from './assets.client';
 import { hashFile } from './file-hash';
@@ -8,8 +8,9 @@ import { readAs } from './wire';
 
 const PART_TRIES = 3;
 const RETRY_MS = 500;
-/** The service reads all of a file before it answers that it is complete. */
-const COMPLETE_WITHIN_MS = 1_800_000;
+/** The service reads all of a file before it answers that it is complete, which may take longer than a connection stays open. */
+const COMPLETE_WITHIN_MS = 3_600_000;
+const COMPLETE_AGAIN_MS = 5_000;
 const PAGE_LIMIT = 100;
 
 const PartView = z.object({ number: z.int(), size_bytes: z.int(), received: z.boolean(), url: z.string().nullable() });
@@ -90,6 +91,7 @@ export class ModelsClient {
     const sizeBytes = await sizeOf(path);
     const hash = await hashFile(path).catch((error: unknown) => Promise.reject(unreadable(path, error)));
     const begun = await this.begin(fields, sizeBytes, hash);
+    if (begun.state === 'ready') return begun;
     // A list has no parts.
     const { upload } = await this.get(begun.id);
     let arrived = 0;
@@ -98,16 +100,30 @@ export class ModelsClient {
       if (!received && url !== null) await this.send(begun.id, { path, start, size, number, url });
       onPart((arrived += size), sizeBytes);
     }
-    const options = { method: 'POST', headWithinMs: COMPLETE_WITHIN_MS } as const;
-    const model = readAs(ModelView, await this.api.json(this.at(begun.id, '/complete'), options), 'model');
-    return verified(model, hash);
+    return verified(await this.complete(begun.id), hash);
   }
 
   async remove(id: string): Promise<void> {
     await this.api.text(this.at(id), { method: 'DELETE' });
   }
 
-  /** Begin an upload, or find the one of this file that broke off. */
+  /** Asked again where the answer is lost: the service goes on joining the parts meanwhile, and then answers with the model. */
+  private async complete(id: string): Promise<ModelRecord> {
+    const untilMs = this.host.nowMs() + COMPLETE_WITHIN_MS;
+    const options = { method: 'POST', headWithinMs: COMPLETE_WITHIN_MS } as const;
+    for (let isUnderWay = false; ;) {
+      try {
+        return readAs(ModelView, await this.api.json(this.at(id, '/complete'), options), 'model');
+      } catch (error) {
+        isUnderWay ||= error instanceof ServiceFailure && !wasNotSent(error);
+        const isBusy = error instanceof ServiceRefusal && error.code === 'upload_incomplete' && !error.facts.details;
+        if (!isUnderWay || !(isBusy || error instanceof ServiceFailure) || this.host.nowMs() > untilMs) throw error;
+        await this.host.wait(COMPLETE_AGAIN_MS);
+      }
+    }
+  }
+
+  /** Begin an upload, find the one of this file that broke off, or the model that it became. */
   private async begin(fields: ModelFields, sizeBytes: number, hash: string): Promise<ModelRecord> {
     const { folder, name, licence, sourceUrl } = fields;
     const said = { ...(licence && { licence }), ...(sourceUrl && { source_url: sourceUrl }) };
@@ -116,11 +132,10 @@ export class ModelsClient {
       return readAs(ModelView, await this.api.json(this.api.platform('/models'), { method: 'POST', json }), 'model');
     } catch (error) {
       if (!(error instanceof ServiceRefusal) || error.facts.code !== 'model_exists') throw error;
-      const open = (await this.list(folder)).find(
-        (one) => one.name === name && one.state === 'uploading' && !one.shared,
-      );
-      if (open?.size_bytes !== sizeBytes) throw error;
-      return open;
+      const found = (await this.list(folder)).find((one) => one.name === name && !one.shared);
+      const isThis = found?.state === 'ready' ? found.hash === hash : found?.state === 'uploading';
+      if (found?.size_bytes !== sizeBytes || !isThis) throw error;
+      return found;
     }
   }
 
@@ -159,7 +174,8 @@ export class ModelsClient {
 /** An upload that goes on may have begun with another file of the same size. @throws {ServiceFailure} `hash_mismatch` */
 function verified(model: ModelRecord, hash: string): ModelRecord {
   if (model.hash === hash) return model;
-  const { folder, name } = model;
+  const { folder, name, problem } = model;
+  if (problem !== null) throw new ServiceFailure(`${folder}/${name} did not become a model: ${problem}`);
   throw new ServiceFailure(`${folder}/${name} has parts of another file: it is ${model.hash}, yours is ${hash}.`, {
     code: 'hash_mismatch',
     cure: `Delete it, and upload yours again: millrace models delete ${model.id}`,

@@ -1,6 +1,7 @@
 import { type Host, ServiceFailure, ServiceRefusal } from '../process';
 
 const PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 5_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 /** Without any answer for this long nothing is read any more. */
 const GIVE_UP_MS = 300_000;
@@ -52,11 +53,11 @@ export async function untilAnswered<T>(
   read: () => Promise<T>,
 ): Promise<T> {
   const outage = new Outage(host, cure);
-  for (;;) {
+  for (let pauses = 0; ; pauses += 1) {
     try {
       return await read();
     } catch (error) {
-      await host.wait(Math.max(PAUSE_MS, outage.missed(error)));
+      await host.wait(Math.max(outage.missed(error), Math.min(MAX_PAUSE_MS, PAUSE_MS * 1.5 ** pauses)));
     }
   }
 }

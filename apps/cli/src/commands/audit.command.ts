@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
+import { paged, pageOf, type PageFlags } from './page-options';
 import { saveDownload } from './save-download';
-import { parserOf, wholeNumber } from './values/typed-value';
 
 interface Filters {
   actor?: string;
@@ -12,14 +12,9 @@ interface Filters {
   to?: string;
 }
 
-const LIMIT = parserOf('--limit', wholeNumber(1, 100));
-
 export function addAudit(program: Command, bind: Bind): void {
   const audit = program.command('audit').description('what was done to your account, and by whom');
-  filtered(audit.command('list').alias('ls').description('acts, newest first'))
-    .option('--limit <number>', 'how many at most', LIMIT)
-    .option('--cursor <cursor>', 'continue after an earlier page')
-    .action(bind(list));
+  paged(filtered(audit.command('list').alias('ls').description('acts, newest first'))).action(bind(list));
   filtered(audit.command('export').description('save all acts, oldest first'))
     .addOption(new Option('--format <format>', 'of the file').choices(['ndjson', 'csv']).default('ndjson'))
     .option('--out <file>', 'save it here; by default audit-log.<format>')
@@ -41,14 +36,9 @@ function withFilters(url: URL, { actor, action, subject, from, to }: Filters): U
   return url;
 }
 
-async function list(
-  context: CommandContext,
-  { limit, cursor, ...filters }: Filters & { limit?: number; cursor?: string },
-): Promise<void> {
+async function list(context: CommandContext, { limit, cursor, ...filters }: Filters & PageFlags): Promise<void> {
   const { api } = await context.clients();
-  const url = withFilters(api.platform('/audit'), filters);
-  if (limit !== undefined) url.searchParams.set('limit', String(limit));
-  if (cursor !== undefined) url.searchParams.set('cursor', cursor);
+  const url = pageOf(withFilters(api.platform('/audit'), filters), { limit, cursor });
   context.printRecords(await api.page(url), 'No acts.');
 }
 

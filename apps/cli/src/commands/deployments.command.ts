@@ -3,6 +3,7 @@ import type { CallOptions } from '../client';
 import { UsageFailure } from '../process';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
+import { paged, pageOf, type PageFlags } from './page-options';
 import { graphFileOrNone } from './values/graph-file';
 import { modelsOrNone } from './values/model-list';
 import { limitOrDefault, parserOf, wholeNumber } from './values/typed-value';
@@ -54,7 +55,7 @@ export function addDeployments(program: Command, bind: Bind): void {
     .argument('<version>', 'its number')
     .action(bind(endVersion));
   on('starts', 'how long its workers took to start, by phase').action(bind(starts));
-  on('changes', 'what was done to a deployment, the latest first').action(bind(changes));
+  paged(on('changes', 'what was done to a deployment, the latest first')).action(bind(changes));
   program.command('engine-classes').description('what deployments can run on, and what it costs').action(bind(classes));
 }
 
@@ -173,9 +174,9 @@ async function starts(context: CommandContext, id: string): Promise<void> {
   context.printRecords(await api.json(api.platform(`${pathOf(id)}/starts`)), 'None of its workers has been ready yet.');
 }
 
-async function changes(context: CommandContext, id: string): Promise<void> {
+async function changes(context: CommandContext, id: string, flags: PageFlags): Promise<void> {
   const { api } = await context.clients();
-  context.printRecords(await api.json(api.platform(`${pathOf(id)}/changes`)), 'Nothing was done to it.');
+  context.printRecords(await api.json(pageOf(api.platform(`${pathOf(id)}/changes`), flags)), 'Nothing was done to it.');
 }
 
 async function classes(context: CommandContext): Promise<void> {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { recordOf } from '../client';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
+import { paged, pageOf, type PageFlags } from './page-options';
 import { saveDownload } from './save-download';
 import { parseLabels } from './values/assignment';
 
@@ -23,7 +24,7 @@ export function addPrivacy(program: Command, bind: Bind): void {
     .description('close the account and erase for good all that it has')
     .requiredOption('--confirm <sentence>', '`erase account` and the id of the account')
     .action(bind(eraseAccount));
-  privacy.command('erasures').description('what was asked to be erased').action(bind(list));
+  paged(privacy.command('erasures').description('what was asked to be erased')).action(bind(list));
   privacy.command('erasure').description('how far an erasure is').argument('<erasure>', 'its id').action(bind(show));
 }
 
@@ -48,9 +49,9 @@ async function ask(context: CommandContext, json: object): Promise<void> {
   context.printRecord(recordOf(await api.json(api.platform('/erasures'), { method: 'POST', json })));
 }
 
-async function list(context: CommandContext): Promise<void> {
+async function list(context: CommandContext, flags: PageFlags): Promise<void> {
   const { api } = await context.clients();
-  context.printRecords(await api.json(api.platform('/erasures')), 'Nothing was asked to be erased.');
+  context.printRecords(await api.json(pageOf(api.platform('/erasures'), flags)), 'Nothing was asked to be erased.');
 }
 
 async function show(context: CommandContext, id: string): Promise<void> {

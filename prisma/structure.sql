@@ -275,6 +275,35 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.inherit_spend_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    UPDATE api_keys SET spend_keys = coalesce(NEW.spend_keys, ARRAY[NEW.id]) WHERE id = NEW.rotated_to;
+    RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.latest_key(api_key uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+DECLARE
+    latest uuid := api_key;
+    successor uuid;
+BEGIN
+    LOOP
+        SELECT k.rotated_to INTO successor FROM api_keys k WHERE k.id = latest;
+        EXIT WHEN successor IS NULL;
+        latest := successor;
+    END LOOP;
+    RETURN latest;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.leave_labels(account uuid, labels text[], metadata jsonb, api_key uuid, held bigint, charged bigint)
  RETURNS integer
  LANGUAGE plpgsql
@@ -283,14 +312,15 @@ DECLARE
     today CONSTANT date := (now() AT TIME ZONE 'UTC')::date;
     changed integer;
 BEGIN
-    PERFORM FROM unnest(labels) AS counted (label)
-    JOIN label_use u ON u.account_id = account AND u.label = counted.label AND u.value = limited_value(counted.label, metadata, api_key)
-    ORDER BY u.label FOR UPDATE OF u;
+    PERFORM FROM unnest(labels) AS counted (name)
+    JOIN label_use u ON u.account_id = account AND u.label = limited_label(counted.name)
+        AND u.value = limited_value(counted.name, metadata, api_key)
+    ORDER BY u.label, u.value FOR UPDATE OF u;
     UPDATE label_use u SET live = greatest(u.live - 1, 0), held_micros = greatest(u.held_micros - held, 0), day = today,
         day_micros = CASE WHEN u.day = today THEN u.day_micros ELSE 0 END + charged,
         month_micros = CASE WHEN date_trunc('month', u.day) = date_trunc('month', today) THEN u.month_micros ELSE 0 END + charged
-    FROM unnest(labels) AS counted (label)
-    WHERE u.account_id = account AND u.label = counted.label AND u.value = limited_value(counted.label, metadata, api_key);
+    FROM unnest(labels) AS counted (name)
+    WHERE u.account_id = account AND u.label = limited_label(counted.name) AND u.value = limited_value(counted.name, metadata, api_key);
     GET DIAGNOSTICS changed = ROW_COUNT;
     RETURN changed;
 END
@@ -312,12 +342,21 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.limited_label(counted text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+    SELECT CASE WHEN starts_with(counted, '@key=') THEN '@key' ELSE counted END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.limited_value(label text, metadata jsonb, api_key uuid)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE
 AS $function$
-    SELECT CASE label WHEN '@account' THEN '' WHEN '@key' THEN api_key::text ELSE metadata ->> label END
+    SELECT CASE WHEN label = '@account' THEN '' WHEN label = '@key' THEN api_key::text WHEN starts_with(label, '@key=') THEN substr(label, 6)
+        ELSE metadata ->> label END
 $function$;
 
 CREATE OR REPLACE FUNCTION public.lock_label_rooms(account uuid, labels text[], metadata jsonb, api_key uuid)
@@ -332,14 +371,15 @@ BEGIN
         SELECT u.label, u.value, r.daily_at_cap, r.monthly_at_cap,
             r.daily_micros - CASE WHEN u.day = today THEN u.day_micros ELSE 0 END - u.held_micros,
             r.monthly_micros - CASE WHEN date_trunc('month', u.day) = date_trunc('month', today) THEN u.month_micros ELSE 0 END - u.held_micros
-        FROM unnest(labels) AS counted (label)
-        JOIN label_use u ON u.account_id = account AND u.label = counted.label AND u.value = limited_value(counted.label, metadata, api_key)
+        FROM unnest(labels) AS counted (name)
+        JOIN label_use u ON u.account_id = account AND u.label = limited_label(counted.name)
+            AND u.value = limited_value(counted.name, metadata, api_key)
         LEFT JOIN LATERAL (
             SELECT r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap FROM label_rules r
             WHERE r.account_id = u.account_id AND r.label = u.label AND (r.value = u.value OR r.value IS NULL)
             ORDER BY r.value NULLS LAST LIMIT 1
         ) r ON true
-        ORDER BY u.label FOR UPDATE OF u;
+        ORDER BY u.label, u.value FOR UPDATE OF u;
 END
 $function$;
 
@@ -565,7 +605,7 @@ BEGIN
     LOOP
         PERFORM record_webhook_event(NEW.account_id, 'spend.warning', jsonb_build_object(
             'scope', CASE NEW.label WHEN '@account' THEN 'account' WHEN '@key' THEN 'key' ELSE 'label' END,
-            'key_id', CASE WHEN NEW.label = '@key' THEN NEW.value END,
+            'key_id', CASE WHEN NEW.label = '@key' THEN latest_key(NEW.value::uuid) END,
             'label', CASE WHEN NOT starts_with(NEW.label, '@') THEN NEW.label END,
             'value', CASE WHEN NOT starts_with(NEW.label, '@') THEN NEW.value END,
             'span', warning.span, 'percent', warning.percent, 'cap_micros', warning.cap, 'at_cap', warning.at_cap,
@@ -792,6 +832,18 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.spend_keys_of(api_key uuid)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+BEGIN
+    RETURN CASE WHEN api_key IS NOT NULL
+        THEN coalesce((SELECT k.spend_keys FROM api_keys k WHERE k.id = api_key), ARRAY[api_key]) END;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.spend_level(used bigint, cap bigint)
  RETURNS smallint
  LANGUAGE sql
@@ -949,8 +1001,10 @@ CREATE TABLE api_keys (
     asked_expires_at timestamp(3) with time zone,
     member_id uuid,
     is_session_key boolean DEFAULT false NOT NULL,
+    spend_keys uuid[],
     CONSTRAINT api_keys_pkey PRIMARY KEY (id),
-    CONSTRAINT api_keys_key_hash_check CHECK ((length(key_hash) = 32))
+    CONSTRAINT api_keys_key_hash_check CHECK ((length(key_hash) = 32)),
+    CONSTRAINT api_keys_spend_keys_check CHECK ((cardinality(spend_keys) > 0))
 );
 
 CREATE TABLE assets (
@@ -2106,6 +2160,7 @@ CREATE TRIGGER account_queues_row_trigger AFTER INSERT OR DELETE ON public.accou
 CREATE TRIGGER account_queues_turn_trigger BEFORE UPDATE ON public.account_queues FOR EACH ROW EXECUTE FUNCTION follow_turn();
 CREATE TRIGGER api_keys_bequeath_member_trigger AFTER UPDATE OF rotated_to ON public.api_keys FOR EACH ROW WHEN (((new.member_id IS NOT NULL) AND (new.rotated_to IS NOT NULL))) EXECUTE FUNCTION bequeath_member();
 CREATE TRIGGER api_keys_inherit_member_trigger BEFORE INSERT ON public.api_keys FOR EACH ROW WHEN (((new.member_id IS NULL) AND (new.parent_id IS NOT NULL))) EXECUTE FUNCTION inherit_member();
+CREATE TRIGGER api_keys_rotation_trigger AFTER UPDATE OF rotated_to ON public.api_keys FOR EACH ROW WHEN ((new.rotated_to IS DISTINCT FROM old.rotated_to)) EXECUTE FUNCTION inherit_spend_keys();
 CREATE TRIGGER audit_log_append_trigger BEFORE UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change('the audit log is only appended to');
 CREATE TRIGGER audit_log_keep_trigger BEFORE DELETE ON public.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_change('the audit log keeps its entries for 90 days at least');
 CREATE TRIGGER audit_log_unsealed_trigger BEFORE INSERT ON public.audit_log FOR EACH ROW WHEN (((new.segment IS NOT NULL) OR (new.salt IS NOT NULL) OR (new.content_digest IS NOT NULL) OR (new.digest IS NOT NULL))) EXECUTE FUNCTION refuse_change('an entry is sealed after it was appended');

@@ -27,6 +27,8 @@ export interface ApiKeyRecord {
   isSessionKey: boolean;
   /** It expires at the maximum age of its account. */
   expiresByAge: boolean;
+  /** The keys by whose caps its jobs count: the one as which it does, itself or the first that it replaced, then those for which it does, too. */
+  spendKeys: string[];
   /** When it would expire without that; null where that would be never, or `expiresByAge` is false. */
   askedExpiresAt: Date | null;
 }

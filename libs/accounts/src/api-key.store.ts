@@ -53,13 +53,17 @@ export interface ApiKeyDraft extends KeyExpiry {
   allowedAddresses: string[];
   parentId: string | null;
   memberId: string | null;
+  /** The keys for which its jobs count beside itself: see `spend_keys` of the table. */
+  spendsFor: readonly string[];
 }
 
 /** The SQL of API keys. */
 export class ApiKeyStore {
-  async create(tx: Statements, { hash, labels, ...draft }: ApiKeyDraft): Promise<ApiKeyRecord> {
+  async create(tx: Statements, { hash, labels, spendsFor, ...draft }: ApiKeyDraft): Promise<ApiKeyRecord> {
     const scopes = storedScopes(draft.scopes, labels);
-    const data = { ...draft, scopes, labels: labels ?? Prisma.DbNull, id: newId(), keyHash: new Uint8Array(hash) };
+    const id = newId();
+    const stored = { id, keyHash: new Uint8Array(hash), spendKeys: [id, ...spendsFor] };
+    const data = { ...draft, ...stored, scopes, labels: labels ?? Prisma.DbNull };
     return recordOf(await tx.models.apiKey.create({ data }));
   }
 
@@ -106,7 +110,7 @@ export class ApiKeyStore {
 
   /**
    * Record `successor` as the key's replacement; the key itself ends after the overlap, if it is not revoked before. The keys
-   * that it made go on with the successor.
+   * that it made go on with the successor, which counts as the key did by caps (trigger `api_keys_rotation_trigger`).
    */
   async supersede(
     tx: Statements,
@@ -222,7 +226,8 @@ export class ApiKeyStore {
 /** The hash stays here. */
 function recordOf({ keyHash: _, scopes, ...row }: ApiKey): ApiKeyRecord {
   const labels = row.labels as JobMetadata | null;
-  return { ...row, labels, scopes: scopesOf(SCOPES, scopes, labels) };
+  const spendKeys = row.spendKeys.length > 0 ? row.spendKeys : [row.id];
+  return { ...row, labels, spendKeys, scopes: scopesOf(SCOPES, scopes, labels) };
 }
 
 function holderOf(row: HolderRow): KeyHolder {

@@ -18,6 +18,7 @@ import {
   expiryUnder,
   expiryWithin,
   grantedScopes,
+  spendsFor,
   type KeyExpiry,
   type KeyIssuer,
 } from './key-parent';
@@ -120,6 +121,7 @@ export class ApiKeysService {
         allowedAddresses,
         memberId,
         parentId: parent?.id ?? null,
+        spendsFor: spendsFor(acting, issuer),
         ...expiry,
       };
       const made = await this.keys.create(tx, { accountId, hash, lastFour, ...facts });
@@ -153,7 +155,16 @@ export class ApiKeysService {
       const expiry = await this.expiryOf(tx, accountId, asked);
       // Who sees a key is who has it: it ends with them.
       const memberId = acting?.memberId ?? old.memberId;
-      const facts = { name, scopes, labels, allowedAddresses, memberId, parentId: parent?.id ?? null, ...expiry };
+      const facts = {
+        name,
+        scopes,
+        labels,
+        allowedAddresses,
+        memberId,
+        parentId: parent?.id ?? null,
+        spendsFor: [],
+        ...expiry,
+      };
       const made = await this.keys.create(tx, { accountId, hash, lastFour, ...facts });
       await this.keys.supersede(tx, accountId, id, made.id, overlapSeconds);
       note({ ...actOn(old, 'api_key.rotate'), details: { successor: made.id, overlapSeconds } });

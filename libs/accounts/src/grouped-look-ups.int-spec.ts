@@ -21,7 +21,7 @@ it('keys that are presented together are each found as whose they are, and those
   const of = async (accountId: string | undefined): Promise<Buffer> => {
     const hash = hashApiKey(randomBytes(16).toString('hex'));
     const draft = { name: 'k', lastFour: 'abcd', scopes: [], labels: null, allowedAddresses: [] };
-    const owner = { accountId: accountId ?? '', parentId: null, memberId: null };
+    const owner = { accountId: accountId ?? '', parentId: null, memberId: null, spendsFor: [] };
     await store.create(test.database, { ...draft, ...owner, ...NO_END, hash });
     return hash;
   };

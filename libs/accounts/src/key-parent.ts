@@ -31,6 +31,16 @@ export function assertGrantsAddresses(acting: ApiKeyRecord | null, allowed: read
   throw new Refusal('forbidden', `Your API key may be used from ${own} alone, and so may the keys that it manages.`);
 }
 
+/**
+ * For which keys a new one counts: caps of a key limit what it makes, too, so that none makes itself a new allowance. Who may set caps gives
+ * one.
+ *
+ * @param acting null for an operator.
+ */
+export function spendsFor(acting: ApiKeyRecord | null, { grantable }: KeyIssuer): readonly string[] {
+  return acting === null || grantable.has('credits:write') ? [] : acting.spendKeys;
+}
+
 /** When a key expires without the maximum age of its account; null means never. */
 export function askedExpiryOf({ expiresAt, expiresByAge, askedExpiresAt }: ApiKeyRecord): Date | null {
   return expiresByAge ? askedExpiresAt : expiresAt;

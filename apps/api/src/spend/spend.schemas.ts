@@ -12,9 +12,15 @@ const AT_CAP_TEXT =
 export const SpendCapPutSchema = z
   .object({
     scope: z.enum(SCOPES).meta({ description: 'All jobs of the account, or those that a key submits.' }),
-    key_id: z.uuid().nullable().default(null).meta({
-      description: 'The key, with the scope `key`; null: each key that has no cap of its own, by itself.',
-    }),
+    key_id: z
+      .uuid()
+      .nullable()
+      .default(null)
+      .meta({
+        description:
+          'The key, with the scope `key`; null: each key that has no cap of its own, by itself. A key and its successors have one cap, and what keys ' +
+          'submit that it made counts in it, too, unless it may set caps.',
+      }),
     daily_micros: micros.meta({
       description:
         'What the jobs may cost in a day (UTC), in millionths of a credit: charged and held together; null or absent: no cap.',
@@ -39,7 +45,7 @@ export const SpendCapSchema = z
     key_id: z
       .string()
       .nullable()
-      .meta({ description: 'Of the scope `key`; null: each key that has no cap of its own.' }),
+      .meta({ description: 'Of the scope `key`: its latest successor; null: each key that has no cap of its own.' }),
     label: z
       .string()
       .nullable()

@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import { isCountedBy } from '../labels';
 import { TRANSITIONS } from '../state';
 
 /** One thing that is not as it must be: what it was found on, and what is there. */
@@ -36,7 +37,7 @@ const CHECKS: readonly Check[] = [
              format('counts %s jobs that hold %s, there are %s that hold %s', u.live, u.held_micros, j.live, j.held) AS detail
       FROM label_use u CROSS JOIN LATERAL (
         SELECT count(*) AS live, coalesce(sum(j.held_micros), 0) AS held FROM jobs j
-        WHERE j.account_id = u.account_id AND j.delivery <> 'done' AND u.label = ANY (j.limited_labels) AND limited_value(u.label, j.metadata, j.api_key_id) = u.value) j
+        WHERE j.account_id = u.account_id AND j.delivery <> 'done' AND ${isCountedBy(Prisma.sql`u.label`, Prisma.sql`u.value`)}) j
       WHERE u.live <> j.live OR u.held_micros <> j.held`,
   },
   {
@@ -46,17 +47,18 @@ const CHECKS: readonly Check[] = [
       SELECT format('%s %s=%s', s.account_id, s.label, s.value) AS subject,
              format('of %s a %s, %s were charged and held', s.cap, s.span, s.used) AS detail
       FROM (
-        SELECT r.account_id, r.label, limited_value(r.label, j.metadata, j.api_key_id) AS value, c.span, c.cap,
+        SELECT r.account_id, r.label, l.value, c.span, c.cap,
           sum(CASE WHEN j.delivery <> 'done' THEN j.held_micros WHEN j.completed_at >= c.since THEN j.charged_micros ELSE 0 END) AS used
         FROM label_rules r
         CROSS JOIN LATERAL (VALUES ('day', r.daily_micros, r.daily_at_cap, date_trunc('day', now(), 'UTC')),
           ('month', r.monthly_micros, r.monthly_at_cap, date_trunc('month', now(), 'UTC'))) AS c (span, cap, at_cap, since)
-        JOIN jobs j ON j.account_id = r.account_id AND j.created_at > r.updated_at + interval '5 seconds' AND r.label = ANY (j.limited_labels)
+        JOIN jobs j ON j.account_id = r.account_id AND j.created_at > r.updated_at + interval '5 seconds'
           AND (j.delivery <> 'done' OR j.completed_at >= c.since)
-          AND (limited_value(r.label, j.metadata, j.api_key_id) = r.value OR (r.value IS NULL AND NOT EXISTS (
-            SELECT FROM label_rules o WHERE o.account_id = r.account_id AND o.label = r.label
-              AND o.value = limited_value(r.label, j.metadata, j.api_key_id))))
-        WHERE c.cap IS NOT NULL AND c.at_cap IS DISTINCT FROM 'finish'
+        CROSS JOIN LATERAL (SELECT limited_value(n.name, j.metadata, j.api_key_id) AS value FROM unnest(j.limited_labels) AS n (name)
+          WHERE limited_label(n.name) = r.label) l
+        WHERE (l.value = r.value OR (r.value IS NULL AND NOT EXISTS (
+            SELECT FROM label_rules o WHERE o.account_id = r.account_id AND o.label = r.label AND o.value = l.value)))
+          AND c.cap IS NOT NULL AND c.at_cap IS DISTINCT FROM 'finish'
         GROUP BY r.account_id, r.label, 3, c.span, c.cap) s
       WHERE s.used > s.cap`,
   },

@@ -8,6 +8,7 @@ export { LabelRules } from './label-rules.service';
 export {
   countLabelsParts,
   countLaterParts,
+  isCountedBy,
   labelCountsParts,
   leaveLabelsPart,
   retentionByLabel,

@@ -1,7 +1,8 @@
 import { Prisma } from '@prisma/client';
 import type { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { LabelRooms, countedBy, type CountedJob, type LabelStanding } from './label-rooms';
+import { KEY_LABEL } from './label-refusal';
+import { LabelRooms, countedBy, type CountedJob, type LabelStanding, type SpendKeys } from './label-rooms';
 import { dayMicros, monthMicros, today } from './label-use.store';
 
 /** A job that is asked about. */
@@ -21,15 +22,23 @@ export async function labelOutlook(statements: Statements, { accountId, ...job }
 export async function labelRooms(
   statements: Statements,
   accountId: string,
-  jobs: Iterable<Pick<CountedJob, 'apiKeyId' | 'metadata'>>,
+  jobs: readonly Pick<CountedJob, 'apiKeyId' | 'metadata'>[],
 ): Promise<LabelRooms> {
   const ruled = await ruledLabels(statements, accountId);
-  if (ruled.size === 0) return new LabelRooms([]);
+  if (ruled.size === 0) return new LabelRooms([], new Map());
+  const spendKeys = ruled.has(KEY_LABEL) ? await spendKeysOf(statements, jobs) : new Map<null, never>();
   const pairs = new Map<string, [string, string]>();
   for (const job of jobs) {
-    for (const pair of countedBy(job)) if (ruled.has(pair[0])) pairs.set(JSON.stringify(pair), pair);
+    for (const pair of countedBy(job, spendKeys)) if (ruled.has(pair[0])) pairs.set(JSON.stringify(pair), pair);
   }
-  return new LabelRooms(await standingsOf(statements, accountId, [...pairs.values()]));
+  return new LabelRooms(await standingsOf(statements, accountId, [...pairs.values()]), spendKeys);
+}
+
+async function spendKeysOf(statements: Statements, jobs: readonly Pick<CountedJob, 'apiKeyId'>[]): Promise<SpendKeys> {
+  const ids = [...new Set(jobs.flatMap(({ apiKeyId }) => apiKeyId ?? []))];
+  const rows = await statements.rows<{ id: string; keys: string[] }>(Prisma.sql`
+    SELECT asked.id, spend_keys_of(asked.id) AS keys FROM unnest(${ids}::uuid[]) AS asked (id)`);
+  return new Map(rows.map(({ id, keys }) => [id, keys]));
 }
 
 async function ruledLabels(statements: Statements, accountId: string): Promise<Set<string>> {

@@ -59,7 +59,7 @@ function tooMuchSpent({ label, value, limit, most }: Excess): Refusal {
 
 /** Without amounts: how much an account may spend is for those to know who may read its usage. */
 function beyondCap(scope: 'account' | 'key', span: 'day' | 'month', limit: Excess['limit']): Refusal {
-  const whose = scope === 'key' ? 'This API key' : 'This account';
+  const whose = scope === 'key' ? 'This API key, or one that made it,' : 'This account';
   const message =
     `${whose} has a cap on what its jobs may cost in a ${span}, and what they were charged and hold leaves less than this needs. Wait for the ` +
     `next ${span} (UTC), or raise the cap (${limit}).`;

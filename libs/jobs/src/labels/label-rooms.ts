@@ -33,7 +33,11 @@ export class LabelRooms {
   private readonly standings: Map<string, LabelStanding>;
   private readonly reached = new Map<string, Excess>();
 
-  constructor(standings: readonly LabelStanding[]) {
+  /** @param spendKeys by the id of a key, the keys by whose caps its jobs count. */
+  constructor(
+    standings: readonly LabelStanding[],
+    private readonly spendKeys: SpendKeys,
+  ) {
     this.standings = new Map(standings.map((standing) => [nameOf(standing.label, standing.value), { ...standing }]));
   }
 
@@ -44,7 +48,9 @@ export class LabelRooms {
 
   /** Count a job. @returns why it is refused, and then it does not count; null where it is not. */
   take(job: CountedJob): Refusal | null {
-    const counted = countedBy(job).flatMap(([label, value]) => this.standings.get(nameOf(label, value)) ?? []);
+    const counted = countedBy(job, this.spendKeys).flatMap(
+      ([label, value]) => this.standings.get(nameOf(label, value)) ?? [],
+    );
     for (const standing of counted) {
       const reason = excessOf(standing, job.holdMicros);
       if (reason === null) continue;
@@ -61,10 +67,16 @@ export class LabelRooms {
   }
 }
 
-/** What a job is counted by, in the order in which its rules are looked at: its account, its key and its labels. */
-export function countedBy({ apiKeyId, metadata }: Pick<CountedJob, 'apiKeyId' | 'metadata'>): [string, string][] {
-  const key: [string, string][] = apiKeyId === null ? [] : [[KEY_LABEL, apiKeyId]];
-  const all: [string, string][] = [[ACCOUNT_LABEL, ''], ...key, ...Object.entries(metadata)];
+/** By the id of a key, the keys as which and for which it counts. Those of a key that is not in it count by no rule. */
+export type SpendKeys = ReadonlyMap<string | null, readonly string[]>;
+
+/** What a job is counted by, in the order in which its rules are looked at: its account, its keys and its labels. */
+export function countedBy(
+  { apiKeyId, metadata }: Pick<CountedJob, 'apiKeyId' | 'metadata'>,
+  spendKeys: SpendKeys,
+): [string, string][] {
+  const keys = (spendKeys.get(apiKeyId) ?? []).map((id): [string, string] => [KEY_LABEL, id]);
+  const all: [string, string][] = [[ACCOUNT_LABEL, ''], ...keys, ...Object.entries(metadata)];
   return all.sort(([one], [other]) => (one < other ? -1 : 1));
 }
 

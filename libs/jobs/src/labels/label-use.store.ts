@@ -33,31 +33,41 @@ export function retentionByLabel(accountId: string, metadata: JobMetadata): Pris
 export type LabelledJobs = StatementPart<'place' | 'account_id' | 'api_key_id' | 'metadata' | 'hold_micros'>;
 
 /**
- * What a job is counted by, as pairs `m` of key and value: its labels, its account and its key. Caps of accounts and keys are rules of
- * labels that no job can have (`limited_value` in the database says the same of a job that was recorded).
+ * What a job `j` is counted by, as labels with their values: its own, its account, and the keys as which and for which its key counts (first
+ * the one as which it does: `is_own`). Caps of accounts and keys are rules of labels that no job can have. `counted` is the name of it that a
+ * job that was recorded keeps, of which `limited_label` and `limited_value` in the database say the same.
  */
-const countedBy = (metadata: Prisma.Sql, apiKeyId: Prisma.Sql): Prisma.Sql => Prisma.sql`
-  jsonb_each_text(jsonb_strip_nulls(${metadata} || jsonb_build_object(${ACCOUNT_LABEL}::text, '', ${KEY_LABEL}::text, ${apiKeyId})))`;
+export const countedBy = Prisma.sql`(
+  SELECT l.key AS label, l.value, l.key AS counted, true AS is_own FROM jsonb_each_text(j.metadata) l
+  UNION ALL SELECT ${ACCOUNT_LABEL}::text, '', ${ACCOUNT_LABEL}::text, true
+  UNION ALL SELECT ${KEY_LABEL}::text, k.id::text, CASE WHEN k.id = j.api_key_id THEN ${KEY_LABEL}::text ELSE ${KEY_LABEL}::text || '=' || k.id END, k.place = 1
+  FROM unnest(spend_keys_of(j.api_key_id)) WITH ORDINALITY AS k (id, place))`;
 
-type RuleColumn = 'place' | 'account_id' | 'label' | 'value' | 'hold_micros' | 'retention_seconds' | CapColumn;
+/** Whether the job `j` that was recorded is counted by a label and a value. */
+export const isCountedBy = (label: Prisma.Sql, value: Prisma.Sql): Prisma.Sql => Prisma.sql`EXISTS (
+  SELECT FROM unnest(j.limited_labels) AS c (name)
+  WHERE limited_label(c.name) = ${label} AND limited_value(c.name, j.metadata, j.api_key_id) = ${value})`;
+
+type RuleColumn =
+  'place' | 'account_id' | 'label' | 'value' | 'counted' | 'is_own' | 'hold_micros' | 'retention_seconds' | CapColumn;
 type CapColumn = 'max_jobs' | 'daily_micros' | 'monthly_micros' | 'daily_at_cap' | 'monthly_at_cap';
 
 /** The rules of the labels of jobs: that of a value goes before that of any value. An account without rules costs one look into an index for each label. */
 function labelRulesPart(jobs: LabelledJobs): StatementPart<RuleColumn> {
   return statementPart<RuleColumn>('label_rule')`
-    SELECT DISTINCT ON (j.place, m.key) j.place, j.account_id, m.key AS label, m.value, j.hold_micros, r.max_jobs, r.daily_micros, r.monthly_micros, r.retention_seconds,
+    SELECT DISTINCT ON (j.place, m.label, m.value) j.place, j.account_id, m.label, m.value, m.counted, m.is_own, j.hold_micros, r.max_jobs, r.daily_micros, r.monthly_micros, r.retention_seconds,
       r.daily_at_cap, r.monthly_at_cap
-    FROM ${jobs} j CROSS JOIN LATERAL ${countedBy(Prisma.sql`j.metadata`, Prisma.sql`j.api_key_id`)} m
-    JOIN label_rules r ON r.account_id = j.account_id AND r.label = m.key AND (r.value = m.value OR r.value IS NULL)
-    ORDER BY j.place, m.key, r.value NULLS LAST`;
+    FROM ${jobs} j CROSS JOIN LATERAL ${countedBy} m
+    JOIN label_rules r ON r.account_id = j.account_id AND r.label = m.label AND (r.value = m.value OR r.value IS NULL)
+    ORDER BY j.place, m.label, m.value, r.value NULLS LAST`;
 }
 
 type Counted = StatementPart<'place' | 'limited_labels' | 'retention_seconds'>;
 
-/** By `place` the labels by which each job is counted, and for how long its rules keep it. */
-function countedPart(rules: StatementPart<'place' | 'label' | 'retention_seconds'>): Counted {
+/** By `place` what each job is counted by, and for how long its rules keep it. */
+function countedPart(rules: StatementPart<'place' | 'counted' | 'retention_seconds'>): Counted {
   return statementPart<'place' | 'limited_labels' | 'retention_seconds'>('label_counted')`
-    SELECT place, array_agg(label ORDER BY label) AS limited_labels, min(retention_seconds) AS retention_seconds FROM ${rules} GROUP BY place`;
+    SELECT place, array_agg(counted ORDER BY counted) AS limited_labels, min(retention_seconds) AS retention_seconds FROM ${rules} GROUP BY place`;
 }
 
 /** What is counted together: jobs of one account with one value of a label, and the caps of their rule. */
@@ -102,8 +112,8 @@ function countSumsParts(sums: LabelSums, after: StatementPart): { use: LabelUse;
  * Count jobs by those of their labels that have a rule, and refuse the statement where a rule does not allow as many, or what they hold.
  *
  * @param after a part that must have run first.
- * @returns `counted`: by `place` the labels of each job that is counted, and for how long its rules keep it; `standing`: by `place` how much of
- * its caps is used, once that was warned of; `allowed` yields one row, once all is checked.
+ * @returns `counted`: by `place` what each job is counted by, and for how long its rules keep it; `standing`: by `place` how much of its caps is
+ * used, once that was warned of, without those of the keys that made its key: how much others spend is not for its holder; `allowed` yields one row, once all is checked.
  */
 export function countLabelsParts(
   jobs: LabelledJobs,
@@ -126,7 +136,7 @@ export function countLabelsParts(
     SELECT r.place, jsonb_agg(jsonb_build_object('label', u.label, 'day', u.day_warned, 'month', u.month_warned)
       ORDER BY u.label) AS spend
     FROM ${rules} r JOIN ${use} u ON u.account_id = r.account_id AND u.label = r.label AND u.value = r.value
-    WHERE u.day_warned > 0 OR u.month_warned > 0 GROUP BY r.place`;
+    WHERE r.is_own AND (u.day_warned > 0 OR u.month_warned > 0) GROUP BY r.place`;
   return { counted: countedPart(rules), standing, allowed };
 }
 
@@ -134,6 +144,8 @@ export function countLabelsParts(
 export interface LabelCount {
   label: string;
   value: string;
+  /** False for a key that made theirs. */
+  isOwn: boolean;
   jobs: number;
   /** What they hold together, in decimal. */
   holdMicros: string;
@@ -147,7 +159,8 @@ export interface LabelCount {
 export function labelCountsParts(jobs: LabelledJobs): { counted: Counted; counts: StatementPart<'counts'> } {
   const rules = labelRulesPart(jobs);
   const sums = statementPart('label_sum')`
-    SELECT label, value, count(*)::int AS jobs, sum(hold_micros)::text AS "holdMicros" FROM ${rules} GROUP BY label, value`;
+    SELECT label, value, bool_or(is_own) AS "isOwn", count(*)::int AS jobs, sum(hold_micros)::text AS "holdMicros"
+    FROM ${rules} GROUP BY label, value`;
   const counts = statementPart<'counts'>('label_counts')`
     SELECT coalesce(jsonb_agg(to_jsonb(s)), '[]') AS counts FROM ${sums} s`;
   return { counted: countedPart(rules), counts };
@@ -157,19 +170,19 @@ export function labelCountsParts(jobs: LabelledJobs): { counted: Counted; counts
  * Count jobs whose labels `labelCountsParts` has found, against the rules as they are now.
  *
  * @param after a part that must have run first.
- * @returns `standing`: one `spend`, a list of `SpendStanding`; `allowed` as `countLabelsParts` has it.
+ * @returns `standing`: one `spend`, a list of `SpendStanding`, those of `countLabelsParts`; `allowed` as `countLabelsParts` has it.
  */
 export function countLaterParts(
   accountId: string,
   counts: readonly LabelCount[],
   after: StatementPart,
 ): { standing: StatementPart<'spend'>; allowed: StatementPart } {
-  const sums: LabelSums = statementPart<'account_id' | 'label' | 'value' | 'jobs' | 'hold_micros' | CapColumn>(
-    'label_sum',
-  )`
-    SELECT ${accountId}::uuid AS account_id, c.label, c.value, c.jobs, c."holdMicros" AS hold_micros, r.max_jobs, r.daily_micros,
+  const sums: LabelSums & StatementPart<'is_own'> = statementPart<
+    'account_id' | 'label' | 'value' | 'is_own' | 'jobs' | 'hold_micros' | CapColumn
+  >('label_sum')`
+    SELECT ${accountId}::uuid AS account_id, c.label, c.value, c."isOwn" AS is_own, c.jobs, c."holdMicros" AS hold_micros, r.max_jobs, r.daily_micros,
       r.monthly_micros, r.daily_at_cap, r.monthly_at_cap
-    FROM jsonb_to_recordset(${JSON.stringify(counts)}::jsonb) AS c (label text, value text, jobs int, "holdMicros" bigint)
+    FROM jsonb_to_recordset(${JSON.stringify(counts)}::jsonb) AS c (label text, value text, "isOwn" boolean, jobs int, "holdMicros" bigint)
     LEFT JOIN LATERAL (
       SELECT r.* FROM label_rules r WHERE r.account_id = ${accountId}::uuid AND r.label = c.label AND (r.value = c.value OR r.value IS NULL)
       ORDER BY r.value NULLS LAST LIMIT 1
@@ -177,7 +190,7 @@ export function countLaterParts(
   const { use, allowed } = countSumsParts(sums, after);
   const standing = statementPart<'spend'>('label_standing')`
     SELECT coalesce(jsonb_agg(jsonb_build_object('label', u.label, 'day', u.day_warned, 'month', u.month_warned)), '[]') AS spend
-    FROM ${use} u WHERE u.day_warned > 0 OR u.month_warned > 0`;
+    FROM ${use} u JOIN ${sums} s ON s.label = u.label AND s.value = u.value WHERE s.is_own AND (u.day_warned > 0 OR u.month_warned > 0)`;
   return { standing, allowed };
 }
 

@@ -2,8 +2,8 @@ import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { JobScope } from '../state';
 import type { LabelRule } from './label-rule';
-import { ACCOUNT_LABEL, type Excess } from './label-refusal';
-import { dayMicros, monthMicros, today } from './label-use.store';
+import { KEY_LABEL, type Excess } from './label-refusal';
+import { countedBy, dayMicros, isCountedBy, monthMicros, today } from './label-use.store';
 
 /** A rule that limits what is spent, with what is used of it. */
 export interface SpendCap extends LabelRule {
@@ -34,10 +34,10 @@ const isMonthStopped = Prisma.sql`
 
 /** The SQL of caps. What takes an account finds nothing of another. */
 export class SpendCapStore {
-  /** All that limit what is spent: of the account, its keys and its labels, with what is used. */
+  /** All that limit what is spent: of the account, its keys and its labels, with what is used. That of a key has the id of its latest successor. */
   async list(statements: Statements, accountId: string): Promise<SpendCap[]> {
     return statements.rows(Prisma.sql`
-      SELECT r.id, r.label, r.value, r.max_jobs, r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap, r.retention_seconds,
+      SELECT r.id, r.label, CASE WHEN r.label = ${KEY_LABEL} THEN latest_key(r.value::uuid)::text ELSE r.value END AS value, r.max_jobs, r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap, r.retention_seconds,
         r.created_at, r.updated_at, coalesce(u.held_micros, 0) AS held_micros, coalesce(${dayMicros}, 0) AS day_micros,
         coalesce(${monthMicros}, 0) AS month_micros,
         coalesce(${isDayStopped}, false) AS day_stopped, coalesce(${isMonthStopped}, false) AS month_stopped
@@ -47,10 +47,11 @@ export class SpendCapStore {
       ORDER BY r.label, r.value NULLS LAST`);
   }
 
-  async hasKey(statements: Statements, accountId: string, keyId: string): Promise<boolean> {
-    const rows = await statements.rows(Prisma.sql`
-      SELECT 1 AS found FROM api_keys WHERE id = ${keyId}::uuid AND account_id = ${accountId}::uuid`);
-    return rows.length > 0;
+  /** The key as which a key counts: the first of those that replaced each other, down to it. Null where the account has no such key. */
+  async countsAs(statements: Statements, accountId: string, keyId: string): Promise<string | null> {
+    const [row] = await statements.rows<{ id: string }>(Prisma.sql`
+      SELECT (spend_keys_of(k.id))[1] AS id FROM api_keys k WHERE k.id = ${keyId}::uuid AND k.account_id = ${accountId}::uuid`);
+    return row?.id ?? null;
   }
 
   /**
@@ -59,19 +60,19 @@ export class SpendCapStore {
    * @returns how many.
    */
   async adopt(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<number> {
-    const counted = Prisma.sql`limited_value(${label}::text, j.metadata, j.api_key_id)`;
-    const isUncounted = Prisma.sql`
-      j.delivery <> 'done' AND NOT (${label}::text = ANY (coalesce(j.limited_labels, '{}')))
-      AND ${counted} IS NOT NULL AND (${value}::text IS NULL OR ${counted} = ${value}::text)`;
     const [row] = await tx.rows<{ count: number }>(Prisma.sql`
       WITH locked AS (
-        SELECT j.id FROM jobs j WHERE j.account_id = ${accountId}::uuid AND ${isUncounted} ORDER BY j.id FOR UPDATE OF j
+        SELECT j.id, m.value, m.counted FROM jobs j CROSS JOIN LATERAL ${countedBy} m
+        WHERE j.account_id = ${accountId}::uuid AND j.delivery <> 'done' AND m.label = ${label}::text
+          AND (${value}::text IS NULL OR m.value = ${value}::text) AND NOT ${isCountedBy(Prisma.sql`m.label`, Prisma.sql`m.value`)}
+        ORDER BY j.id FOR UPDATE OF j
       ), adopted AS (
-        UPDATE jobs j SET limited_labels = array_append(coalesce(j.limited_labels, '{}'), ${label}::text)
-        FROM locked l WHERE j.id = l.id RETURNING ${counted} AS value, j.held_micros
+        UPDATE jobs j SET limited_labels = coalesce(j.limited_labels, '{}') || l.counted
+        FROM (SELECT id, array_agg(counted) AS counted FROM locked GROUP BY id) l WHERE j.id = l.id RETURNING j.id, j.held_micros
       ), used AS (
         INSERT INTO label_use AS u (account_id, label, value, live, held_micros)
-        SELECT ${accountId}::uuid, ${label}::text, a.value, count(*)::int, sum(a.held_micros)::bigint FROM adopted a GROUP BY a.value ORDER BY a.value
+        SELECT ${accountId}::uuid, ${label}::text, l.value, count(*)::int, sum(a.held_micros)::bigint
+        FROM adopted a JOIN locked l ON l.id = a.id GROUP BY l.value ORDER BY l.value
         ON CONFLICT (account_id, label, value) DO UPDATE
           SET live = u.live + excluded.live, held_micros = u.held_micros + excluded.held_micros
         RETURNING 1
@@ -86,15 +87,17 @@ export class SpendCapStore {
    */
   async countCharged(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
     await this.lock(tx, accountId, { label, value });
-    const counted = label === ACCOUNT_LABEL ? Prisma.sql`''` : Prisma.sql`g.api_key_id::text`;
+    const values = label === KEY_LABEL ? Prisma.sql`unnest(spend_keys_of(g.api_key_id))` : Prisma.sql`(VALUES (''))`;
     await tx.execute(Prisma.sql`
       INSERT INTO label_use AS u (account_id, label, value, day, day_micros, month_micros)
       SELECT ${accountId}::uuid, ${label}::text, s.value, ${today}, s.day_micros, s.month_micros FROM (
-        SELECT ${counted} AS value, sum(g.charged_micros)::bigint AS month_micros,
-          coalesce(sum(g.charged_micros) FILTER (WHERE g.finished_at >= ${today} AT TIME ZONE 'UTC'), 0)::bigint AS day_micros
-        FROM usage_records g
-        WHERE g.account_id = ${accountId}::uuid AND g.finished_at >= date_trunc('month', now(), 'UTC') GROUP BY 1
-      ) s WHERE s.value IS NOT NULL AND (${value}::text IS NULL OR s.value = ${value}::text) ORDER BY s.value
+        SELECT counted.value::text, sum(g.month_micros)::bigint AS month_micros, sum(g.day_micros)::bigint AS day_micros FROM (
+          SELECT g.api_key_id, sum(g.charged_micros) AS month_micros,
+            coalesce(sum(g.charged_micros) FILTER (WHERE g.finished_at >= ${today} AT TIME ZONE 'UTC'), 0) AS day_micros
+          FROM usage_records g
+          WHERE g.account_id = ${accountId}::uuid AND g.finished_at >= date_trunc('month', now(), 'UTC') GROUP BY g.api_key_id
+        ) g CROSS JOIN LATERAL ${values} AS counted (value) GROUP BY 1
+      ) s WHERE ${value}::text IS NULL OR s.value = ${value}::text ORDER BY s.value
       ON CONFLICT (account_id, label, value) DO UPDATE
         SET day = excluded.day, day_micros = excluded.day_micros, month_micros = excluded.month_micros`);
   }
@@ -152,8 +155,7 @@ export class SpendCapStore {
         WHERE (u.day_stopped_on IS NOT NULL OR u.month_stopped_on IS NOT NULL) AND u.live > 0 AND (${isDayStopped} OR ${isMonthStopped})
       )
       SELECT DISTINCT j.id, j.account_id, j.surface, j.deployment_id FROM spent s
-      JOIN jobs j ON j.account_id = s.account_id AND j.delivery <> 'done' AND s.label = ANY (j.limited_labels)
-        AND limited_value(s.label, j.metadata, j.api_key_id) = s.value
+      JOIN jobs j ON j.account_id = s.account_id AND j.delivery <> 'done' AND ${isCountedBy(Prisma.sql`s.label`, Prisma.sql`s.value`)}
       WHERE j.status IN ('queued', 'running') AND j.held_micros > 0 AND j.id > ${after ?? BEFORE_ALL}::uuid
       ORDER BY j.id LIMIT ${limit}`);
   }

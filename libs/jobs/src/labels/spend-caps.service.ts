@@ -9,7 +9,7 @@ import type { SpendCap, SpendCapStore } from './spend-cap.store';
 /** A cap on what all jobs of an account, or those of a key, may cost. */
 export interface SpendCapDraft {
   scope: 'account' | 'key';
-  /** Of a key; null: each key that has no cap of its own, by itself. */
+  /** Of a key, with its predecessors, its successors and what it makes; null: each key that has no cap of its own, by itself. */
   keyId: string | null;
   /** In a day and in a month (UTC), in micro-credits, charged and held together; null: no cap. */
   dailyMicros: bigint | null;
@@ -40,10 +40,11 @@ export class SpendCaps {
    */
   async put(tx: Statements, accountId: string, draft: SpendCapDraft): Promise<SpendCap> {
     const { keyId, dailyMicros, monthlyMicros, dailyAtCap, monthlyAtCap } = draft;
-    if (keyId !== null && !(await this.store.hasKey(tx, accountId, keyId))) {
+    const value = keyId && (await this.store.countsAs(tx, accountId, keyId));
+    if (keyId !== null && value === null) {
       throw Refusal.ofFields([{ field: 'key_id', reason: 'is no API key of this account' }]);
     }
-    const key = draft.scope === 'account' ? { label: ACCOUNT_LABEL, value: '' } : { label: KEY_LABEL, value: keyId };
+    const key = draft.scope === 'account' ? { label: ACCOUNT_LABEL, value: '' } : { label: KEY_LABEL, value };
     const limits = { dailyMicros, monthlyMicros, dailyAtCap, monthlyAtCap, maxJobs: null, retentionSeconds: null };
     // Before the rule, with which what counts jobs is locked: their ends lock them first.
     await this.store.adopt(tx, accountId, key);

@@ -56,7 +56,7 @@ export class SpendMailStore {
         WHERE u.account_id = d.account_id AND u.label = d.label AND u.value = d.value
         RETURNING d.account_id, d.label, d.value, d.day_mail, d.day_mail_on, d.month_mail, d.month_mail_on
       )
-      SELECT CASE WHEN t.label = '@key' THEN t.value END AS key_id, r.daily_micros, r.monthly_micros,
+      SELECT CASE WHEN t.label = '@key' THEN latest_key(t.value::uuid) END AS key_id, r.daily_micros, r.monthly_micros,
         ${whileOfUse('t.day_mail_on', 't.day_mail')} AS day_percent, to_char(t.day_mail_on, 'YYYY-MM-DD') AS day_on,
         ${whileOfUse('t.month_mail_on', 't.month_mail')} AS month_percent, to_char(t.month_mail_on, 'YYYY-MM-DD') AS month_on
       FROM taken t LEFT JOIN LATERAL (

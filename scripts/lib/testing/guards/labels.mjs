@@ -6,6 +6,7 @@ const USE = 'libs/jobs/src/labels/label-use.store.ts';
 const CAP = 'libs/jobs/src/labels/spend-cap.store.ts';
 const ANOMALY = 'libs/billing/src/usage/spend-anomaly.store.ts';
 const CAPS = ['libs/jobs/src/proofs/spend-caps.int-spec'];
+const KEY_CAPS = ['libs/jobs/src/proofs/key-caps.int-spec'];
 const LIMITS = ['libs/jobs/src/proofs/label-limits.int-spec'];
 const RULE = 'libs/jobs/src/labels/label-rule.store.ts';
 const MAIL = 'libs/jobs/src/labels/spend-mail.store.ts';
@@ -34,8 +35,8 @@ export const LABEL_GUARDS = [
   of(
     'the rule of a value goes before that of every value',
     USE,
-    'ORDER BY j.place, m.key, r.value NULLS LAST',
-    'ORDER BY j.place, m.key, r.value NULLS FIRST',
+    'ORDER BY j.place, m.label, m.value, r.value NULLS LAST',
+    'ORDER BY j.place, m.label, m.value, r.value NULLS FIRST',
     LIMITS,
   ),
   of(
@@ -48,8 +49,8 @@ export const LABEL_GUARDS = [
   of(
     'jobs count for the cap of their account',
     USE,
-    "jsonb_build_object(${ACCOUNT_LABEL}::text, '', ",
-    'jsonb_build_object(',
+    "UNION ALL SELECT ${ACCOUNT_LABEL}::text, '', ${ACCOUNT_LABEL}::text, true",
+    '',
     CAPS,
   ),
   of('a cap that is used up refuses jobs', USE, 'OR NOT u.day_stopped OR', 'OR true OR', CAPS),
@@ -77,9 +78,31 @@ export const LABEL_GUARDS = [
   of(
     'a cap of a key is of a key of the account',
     CAP,
-    ' AND account_id = ${accountId}::uuid`);\n    return rows',
-    '`);\n    return rows',
+    ' AND k.account_id = ${accountId}::uuid`);\n    return row?.id',
+    '`);\n    return row?.id',
     CAPS,
+  ),
+  of('a cap that is set on a successor is that of its line', CAP, '(spend_keys_of(k.id))[1] AS id', 'k.id', KEY_CAPS),
+  of(
+    'a key gives those that it makes no allowance of their own',
+    'libs/accounts/src/key-parent.ts',
+    "acting === null || grantable.has('credits:write')",
+    'acting !== undefined || grantable.size > 0',
+    ['apps/api/src/spend/key-caps.int-spec'],
+  ),
+  changed(
+    'a key that is rotated has no new allowance',
+    'inherit_spend_keys',
+    'coalesce(NEW.spend_keys, ARRAY[NEW.id])',
+    'ARRAY[NEW.rotated_to]',
+    KEY_CAPS,
+  ),
+  changed(
+    'a job that ends counts no longer for the key that made its own',
+    'limited_value',
+    "WHEN starts_with(label, '@key=') THEN substr(label, 6)",
+    '',
+    KEY_CAPS,
   ),
   of(
     'an hour of unusual spend is noted once',

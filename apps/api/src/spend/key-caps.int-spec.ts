@@ -1,0 +1,103 @@
+import { GRAPH, announceCatalogue } from '../fixtures/own-records';
+import { RunningApi } from '../fixtures/running-api';
+
+/** What a job of the test holds. */
+const HOLD_MICROS = 600_000;
+const KEYS = '/platform/v1/api-keys';
+/** Manages keys and runs jobs; may not set caps. */
+const DEVELOPER = ['keys:admin', 'jobs:write', 'jobs:read'];
+
+interface Key {
+  id: string;
+  key: string;
+}
+
+let api: RunningApi;
+let owner: string;
+beforeAll(async () => {
+  api = await RunningApi.open();
+  await announceCatalogue(api, api.env.MILLRACE_POOL ?? '');
+});
+beforeEach(async () => {
+  owner = (await api.account({ limits: { queue_limit: 1_000 } })).key;
+});
+afterAll(() => api.close());
+
+async function answerOf<T>(by: string, method: 'GET' | 'POST' | 'PUT', path: string, json?: object): Promise<T> {
+  const { status, body, text } = await api.client(by).call<T>(method, path, { json });
+  if (status >= 300) throw new Error(text);
+  return body;
+}
+const make = (by: string, json: object = { scopes: DEVELOPER }): Promise<Key> =>
+  answerOf(by, 'POST', KEYS, { name: 'a key', ...json });
+const rotate = (by: string, { id }: Key): Promise<Key> =>
+  answerOf(by, 'POST', `${KEYS}/${id}/rotate`, { overlap_seconds: 0 });
+/** Of one job. */
+const cap = (key: Key | null): Promise<{ id: string }> => {
+  const limits = { daily_micros: HOLD_MICROS, daily_at_cap: 'stop' };
+  return answerOf(owner, 'PUT', '/platform/v1/spend/caps', { scope: 'key', key_id: key?.id ?? null, ...limits });
+};
+const submit = async ({ key }: Pick<Key, 'key'>): Promise<number> =>
+  (await api.client(key).call('POST', '/api/v2/jobs', { json: { workflow: GRAPH } })).status;
+
+describe('the cap of a key', () => {
+  it('is that of its successor, and is listed as that', async () => {
+    const key = await make(owner);
+    const { id } = await cap(key);
+    expect([await submit(key), await submit(key)]).toEqual([201, 402]);
+    const successor = await rotate(key.key, key);
+    expect(await submit(successor)).toBe(402);
+    const { spend_caps: caps } = await answerOf<{ spend_caps: object[] }>(owner, 'GET', '/platform/v1/spend');
+    expect(caps).toEqual([expect.objectContaining({ id, key_id: successor.id, held_micros: HOLD_MICROS })]);
+    expect(await cap(successor)).toMatchObject({ id });
+  });
+
+  it('counts the keys that it makes, of whichever kind, and what those make', async () => {
+    const key = await make(owner);
+    const before = await make(key.key);
+    await cap(key);
+    expect(await submit(key)).toBe(201);
+    const made = await make(key.key);
+    const keys = [
+      before,
+      made,
+      await make(made.key),
+      await make(key.key, { labels: { user: 'ada' } }),
+      await rotate(key.key, await make(key.key)),
+    ];
+    expect(await Promise.all(keys.map(submit))).toEqual(keys.map(() => 402));
+  });
+
+  it('leaves a key that somebody makes who may set caps an allowance of its own', async () => {
+    await cap(null);
+    const [one, other] = [await make(owner), await make(owner)];
+    expect([await submit(one), await submit(one)]).toEqual([201, 402]);
+    expect(await submit(other)).toBe(201);
+    expect(await submit({ key: owner })).toBe(201);
+  });
+
+  it('says nothing of what its maker uses to the holder of a sub-key', async () => {
+    const key = await make(owner);
+    const ada = await make(key.key, { labels: { user: 'ada' } });
+    await answerOf(owner, 'PUT', '/platform/v1/spend/caps', {
+      scope: 'key',
+      key_id: key.id,
+      daily_micros: 2 * HOLD_MICROS,
+    });
+    const { headers } = await api.client(ada.key).call('POST', '/api/v2/jobs', { json: { workflow: GRAPH } });
+    expect(headers['millrace-spend-warning']).toBeUndefined();
+  });
+});
+
+describe('a cap of each key', () => {
+  it('is of a key with all its successors', async () => {
+    await cap(null);
+    let key = await make(owner);
+    const statuses = [await submit(key)];
+    for (let time = 0; time < 4; time += 1) {
+      key = await rotate(key.key, key);
+      statuses.push(await submit(key));
+    }
+    expect(statuses).toEqual([201, 402, 402, 402, 402]);
+  });
+});

@@ -1,0 +1,231 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Prisma } from '@prisma/client';
+import pg from 'pg';
+import { newId } from '@millrace/contracts';
+import { RefusedError } from '@millrace/database';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { JobAudit } from '../audit';
+import { CreditJobs } from '../fixtures/credit-jobs';
+import {
+  LabelRuleStore,
+  SpendCapStore,
+  composeSpendCaps,
+  labelOutlook,
+  labelRefusal,
+  type SpendCap,
+  type SpendCapDraft,
+} from '../labels';
+import { AdoptCappedJobsLoop } from '../spend';
+import { GroupStore } from '../submission';
+import { jobSettings } from '../job.settings';
+import { readSettings } from '@millrace/platform';
+
+/** A second costs as much: a millisecond, one. */
+const PRICE = 1_000n;
+const HOLD = 1_000n;
+
+let test: TestDatabase;
+let jobs: CreditJobs;
+beforeAll(async () => {
+  test = await createTestDatabase(4);
+});
+beforeEach(async () => {
+  jobs = await CreditJobs.make(test, 10_000_000n);
+});
+afterAll(() => test.drop());
+
+const none: SpendCapDraft = {
+  ...{ scope: 'key', keyId: null, dailyMicros: HOLD, monthlyMicros: null },
+  ...{ dailyAtCap: 'stop', monthlyAtCap: 'stop' },
+};
+const put = (draft: Partial<SpendCapDraft> = {}): Promise<SpendCap> =>
+  test.database.transaction((tx) => composeSpendCaps(test.database).put(tx, jobs.accountId, { ...none, ...draft }));
+const listed = async (): Promise<(string | null)[]> =>
+  (await composeSpendCaps(test.database).list(jobs.accountId)).map(({ value }) => value);
+/** @param spendsFor keys for which it counts beside itself. */
+async function makeKey(...spendsFor: string[]): Promise<string> {
+  const id = newId();
+  const key = { name: 'a key', keyHash: createHash('sha256').update(id).digest(), lastFour: 'abcd', scopes: [] };
+  const spendKeys = spendsFor.length > 0 ? [id, ...spendsFor] : undefined;
+  await test.database.models.apiKey.create({ data: { id, accountId: jobs.accountId, spendKeys, ...key } });
+  return id;
+}
+async function rotate(id: string): Promise<string> {
+  const rotatedTo = await makeKey();
+  await test.database.models.apiKey.update({ where: { id }, data: { rotatedTo } });
+  return rotatedTo;
+}
+const terms = (apiKeyId: string) => ({ holdMicros: HOLD, priceMicrosPerSecond: PRICE, apiKeyId });
+/** Whether a submission is accepted. The outlook must have said the same. */
+async function isAccepted(apiKeyId: string): Promise<boolean> {
+  const asked = { accountId: jobs.accountId, apiKeyId, metadata: {}, holdMicros: HOLD };
+  const expected = (await labelOutlook(test.database, asked)) === null;
+  let accepted = true;
+  try {
+    await jobs.world.submit(terms(apiKeyId));
+  } catch (error) {
+    if (!(error instanceof RefusedError) || labelRefusal(error.reason)?.code !== 'spend_cap') throw error;
+    accepted = false;
+  }
+  expect(expected).toBe(accepted);
+  return accepted;
+}
+async function finish(ms: number): Promise<void> {
+  const claimed = await jobs.start();
+  if (claimed === null) throw new Error('nothing was claimed');
+  await jobs.end(claimed, ms, 'succeeded');
+}
+const useOf = (key: string) => new LabelRuleStore().use(test.database, jobs.accountId, '@key', key);
+async function auditOf(): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { check } of new JobAudit(test.database).findings()) found.push(check);
+  return found;
+}
+
+describe('the cap of a key', () => {
+  it('goes on with its successors, while it runs and once it has ended', async () => {
+    const first = await makeKey();
+    await put({ keyId: first });
+    expect(await isAccepted(first)).toBe(true);
+    const second = await rotate(first);
+    expect(await isAccepted(second)).toBe(false);
+    const third = await rotate(second);
+    await finish(Number(HOLD));
+    expect(await isAccepted(third)).toBe(false);
+    expect(await useOf(first)).toMatchObject({ live: 0, heldMicros: 0n, dayMicros: HOLD });
+    expect(await auditOf()).toEqual([]);
+  });
+
+  it('counts what the keys that it made submit, and not what it submits by theirs', async () => {
+    const maker = await makeKey();
+    const made = await makeKey(maker);
+    await put({ keyId: maker, dailyMicros: 2n * HOLD });
+    await put({ keyId: made });
+    expect(await isAccepted(made)).toBe(true);
+    expect(await isAccepted(made)).toBe(false);
+    expect(await isAccepted(maker)).toBe(true);
+    expect(await isAccepted(maker)).toBe(false);
+    await finish(400);
+    await finish(400);
+    expect(await useOf(maker)).toMatchObject({ live: 0, heldMicros: 0n, dayMicros: 800n });
+    expect(await useOf(made)).toMatchObject({ live: 0, heldMicros: 0n, dayMicros: 400n });
+    expect(await auditOf()).toEqual([]);
+  });
+
+  it('is the same whichever key of its line it names, and is shown as that of the latest', async () => {
+    const first = await makeKey();
+    const second = await rotate(first);
+    const { id } = await put({ keyId: second });
+    expect(await isAccepted(first)).toBe(true);
+    expect(await put({ keyId: first, dailyMicros: 2n * HOLD })).toMatchObject({ id, value: second });
+    expect(await isAccepted(second)).toBe(true);
+    expect(await isAccepted(second)).toBe(false);
+    const third = await rotate(second);
+    expect(await listed()).toEqual([third]);
+  });
+
+  it('counts jobs that run, and what was charged, of its successors and of what they made', async () => {
+    const first = await makeKey();
+    const second = await rotate(first);
+    const made = await makeKey(first);
+    for (const key of [first, second, made]) expect(await isAccepted(key)).toBe(true);
+    await finish(100);
+    expect(await put({ keyId: second, dailyMicros: 3n * HOLD })).toMatchObject({
+      dayMicros: 100n,
+      heldMicros: 2n * HOLD,
+    });
+    await put({ keyId: null });
+    expect(await isAccepted(made)).toBe(false);
+    await finish(100);
+    await finish(100);
+    expect(await useOf(first)).toMatchObject({ live: 0, heldMicros: 0n, dayMicros: 300n });
+    expect(await auditOf()).toEqual([]);
+  });
+
+  it('holds where jobs are recorded in groups, and extends no hold beyond it', async () => {
+    const first = await makeKey();
+    const [second, made] = [await rotate(first), await makeKey(first)];
+    await put({ keyId: first, dailyMicros: 3n * HOLD });
+    const groups = new GroupStore(readSettings(jobSettings, {}));
+    const drafts = await Promise.all([first, second, made].map((key) => jobs.world.draft(terms(key))));
+    await groups.record(test.database, drafts, 5_000);
+    const one = await jobs.world.draft(terms(made));
+    await expect(groups.record(test.database, [one], 5_000)).rejects.toThrow('label_spend_limit');
+    const claimed = await jobs.start();
+    if (claimed === null) throw new Error('nothing was claimed');
+    expect((await jobs.beat(claimed, 5_000))?.exhausted).toBe(true);
+    expect(await useOf(first)).toMatchObject({ live: 3, heldMicros: 3n * HOLD });
+    expect(await auditOf()).toEqual([]);
+  });
+});
+
+describe('a cap of each key', () => {
+  it('gives a key that is rotated again and again no new allowance', async () => {
+    await put();
+    let key = await makeKey();
+    const accepted: boolean[] = [];
+    for (let time = 0; time < 4; time += 1) {
+      accepted.push(await isAccepted(key));
+      key = await rotate(key);
+    }
+    expect(accepted).toEqual([true, false, false, false]);
+  });
+
+  it('is of each key by itself, and of what it made with it', async () => {
+    await put();
+    const [maker, other] = [await makeKey(), await makeKey()];
+    const made = await makeKey(maker);
+    expect(await isAccepted(made)).toBe(true);
+    expect(await isAccepted(maker)).toBe(false);
+    expect(await isAccepted(other)).toBe(true);
+    expect(await auditOf()).toEqual([]);
+  });
+});
+
+describe('jobs and keys of the version before', () => {
+  const pretend = (sql: Prisma.Sql): Promise<number> => test.database.execute(sql);
+
+  it('keep the counts whole, and count by the cap within seconds', async () => {
+    const first = await makeKey();
+    const second = await rotate(first);
+    await put();
+    // As a process of the version before counts what the successor submits.
+    await jobs.world.submit({ holdMicros: HOLD, priceMicrosPerSecond: PRICE });
+    await pretend(Prisma.sql`
+      UPDATE jobs SET api_key_id = ${second}::uuid, limited_labels = '{@key}' WHERE account_id = ${jobs.accountId}::uuid`);
+    await pretend(Prisma.sql`
+      INSERT INTO label_use (account_id, label, value, live, held_micros) VALUES (${jobs.accountId}::uuid, '@key', ${second}, 1, ${HOLD})`);
+    expect(await new AdoptCappedJobsLoop(test.database, new SpendCapStore()).runOnce()).toBe(1);
+    expect(await isAccepted(first)).toBe(false);
+    expect(await auditOf()).toEqual([]);
+    await finish(100);
+    for (const id of [first, second])
+      expect(await useOf(id)).toMatchObject({ live: 0, heldMicros: 0n, dayMicros: 100n });
+    expect(await auditOf()).toEqual([]);
+  });
+
+  it('come under the cap of their line with the migration', async () => {
+    const first = await makeKey();
+    await put({ keyId: first, dailyMicros: 2n * HOLD });
+    expect(await isAccepted(first)).toBe(true);
+    await finish(Number(HOLD));
+    const second = await rotate(first);
+    const third = await rotate(second);
+    await pretend(Prisma.sql`UPDATE api_keys SET spend_keys = NULL WHERE account_id = ${jobs.accountId}::uuid`);
+    expect(await isAccepted(third)).toBe(true);
+    await put({ keyId: second, dailyMicros: 3n * HOLD });
+    await pretend(Prisma.sql`
+      UPDATE label_rules SET updated_at = updated_at - interval '1 hour' WHERE account_id = ${jobs.accountId}::uuid`);
+    const file = join(process.cwd(), 'prisma/migrations/20270106000100_caps_of_rotated_keys/migration.sql');
+    const migration = new pg.Client({ connectionString: test.url });
+    await migration.connect();
+    await migration.query(readFileSync(file, 'utf8')).finally(() => migration.end());
+    await new AdoptCappedJobsLoop(test.database, new SpendCapStore()).runOnce();
+    expect(await listed()).toEqual([third]);
+    expect(await useOf(first)).toMatchObject({ live: 1, heldMicros: HOLD, dayMicros: HOLD });
+    expect(await isAccepted(third)).toBe(true);
+    expect(await isAccepted(third)).toBe(false);
+  });
+});

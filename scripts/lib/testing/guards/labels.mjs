@@ -100,8 +100,8 @@ export const LABEL_GUARDS = [
   changed(
     'a job that ends counts no longer for the key that made its own',
     'limited_value',
-    "WHEN starts_with(label, '@key=') THEN substr(label, 6)",
-    '',
+    "starts_with(label, '@key=')",
+    'false',
     KEY_CAPS,
   ),
   of(

@@ -2076,9 +2076,9 @@ CREATE INDEX erasures_account_idx ON public.erasures USING btree (account_id, id
 CREATE INDEX erasures_due_idx ON public.erasures USING btree (due_at) WHERE (state <> 'done'::text);
 CREATE UNIQUE INDEX erasures_open_key ON public.erasures USING btree (account_id, subject, job_id, label, value) NULLS NOT DISTINCT WHERE (state <> 'done'::text);
 CREATE UNIQUE INDEX export_deliveries_day_key ON public.export_deliveries USING btree (account_id, day);
-CREATE INDEX export_deliveries_due_idx ON public.export_deliveries USING btree (due_at, id) WHERE (state = 'pending'::text);
 CREATE INDEX export_deliveries_log_idx ON public.export_deliveries USING btree (account_id, id);
 CREATE UNIQUE INDEX export_deliveries_test_key ON public.export_deliveries USING btree (account_id) WHERE ((day IS NULL) AND (state = 'pending'::text));
+CREATE INDEX export_deliveries_turn_idx ON public.export_deliveries USING btree (account_id, due_at, id) WHERE (state = 'pending'::text);
 CREATE INDEX export_destinations_next_day_idx ON public.export_destinations USING btree (next_day) WHERE (disabled_at IS NULL);
 CREATE INDEX idempotency_keys_expires_at_idx ON public.idempotency_keys USING btree (expires_at);
 CREATE INDEX invitation_mails_account_id_sent_at_idx ON public.invitation_mails USING btree (account_id, sent_at);
@@ -2121,6 +2121,7 @@ CREATE UNIQUE INDEX members_email_key ON public.members USING btree (email, acco
 CREATE INDEX members_removed_at_idx ON public.members USING btree (removed_at) WHERE ((removed_at IS NOT NULL) AND (email ~~ '%@%'::text));
 CREATE INDEX models_asset_id_idx ON public.models USING btree (asset_id) WHERE (asset_id IS NOT NULL);
 CREATE INDEX models_digest_idx ON public.models USING btree (digest) WHERE (state = 'ready'::text);
+CREATE INDEX models_import_idx ON public.models USING btree (account_id, import_due_at, id) WHERE (state = 'importing'::text);
 CREATE INDEX models_list_idx ON public.models USING btree (account_id, id);
 CREATE UNIQUE INDEX models_name_key ON public.models USING btree (account_id, folder, name);
 CREATE UNIQUE INDEX models_shared_name_key ON public.models USING btree (folder, name) WHERE shared;

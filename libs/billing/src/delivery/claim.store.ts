@@ -27,6 +27,24 @@ export interface ClaimedDelivery {
   prefix: string;
 }
 
+/** Destinations that fail or are slow have places of their own, so that they delay no others. */
+export type Lane = 'quick' | 'slow';
+
+/** How much may be claimed. */
+export interface ClaimRoom {
+  lane: Lane;
+  /** Deliveries, each of another account. */
+  limit: number;
+  /** Accounts whose destinations are slow; those that fail are known to the database. */
+  slow: readonly string[];
+  /** Accounts for which this process writes something already. */
+  taken: readonly string[];
+  /** Accounts before it had their turn; null: all of them are to come. */
+  after: string | null;
+}
+
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
 /** What came of an attempt. Files are null of a test. */
 export type WriteOutcome =
   | { kind: 'delivered'; location: string; files: { usage: FileFacts; ledger: FileFacts } | null }
@@ -57,30 +75,45 @@ export async function planDeliveries(statements: Statements, until: string): Pro
 }
 
 /**
- * Take deliveries that are due, the longest due first. A claim moves the time at which one is due behind the end of its lease: no other
- * process takes it meanwhile, and if this one dies, it is due again by itself.
+ * Take deliveries that are due, one of each account, accounts in the order of their ids: however much one of them waits for, the next has
+ * its turn. A claim moves the time at which one is due behind the end of its lease: no other process takes it meanwhile, and if this one
+ * dies, it is due again by itself.
  *
- * @param failing of destinations that fail, or of those that do not: the first have places of their own, so that they delay no others.
  * @param leaseSeconds longer than an attempt can take.
  */
 export async function claimDeliveries(
   statements: Statements,
-  { failing, limit, leaseSeconds }: { failing: boolean; limit: number; leaseSeconds: number },
+  room: ClaimRoom,
+  leaseSeconds: number,
 ): Promise<ClaimedDelivery[]> {
-  if (limit <= 0) return [];
-  return statements.rows(Prisma.sql`
-    WITH due AS MATERIALIZED (
-      SELECT v.id, d.account_id, d.revision, d.bucket, d.region, d.endpoint, d.access_key_id, d.sealed_secret, d.prefix
-      FROM export_deliveries v JOIN export_destinations d ON d.account_id = v.account_id
-      WHERE v.state = 'pending' AND v.due_at <= now() AND (d.disabled_at IS NULL OR v.day IS NULL)
-        AND (d.failing_since IS NOT NULL) = ${failing}
-      ORDER BY v.due_at, v.id LIMIT ${limit} FOR UPDATE OF v SKIP LOCKED
+  return room.limit <= 0 ? [] : statements.rows(claimSql(room, leaseSeconds));
+}
+
+/** The statement of `claimDeliveries`, whose plan a test checks: it visits each account that waits for anything once. */
+export function claimSql({ lane, limit, slow, taken, after }: ClaimRoom, leaseSeconds: number): Prisma.Sql {
+  return Prisma.sql`
+    WITH RECURSIVE waiting (account_id) AS (
+      (SELECT v.account_id FROM export_deliveries v
+       WHERE v.state = 'pending' AND v.account_id > ${after ?? BEFORE_ALL}::uuid ORDER BY v.account_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT v.account_id FROM export_deliveries v
+              WHERE v.state = 'pending' AND v.account_id > waiting.account_id ORDER BY v.account_id LIMIT 1)
+      FROM waiting WHERE waiting.account_id IS NOT NULL
+    ), due AS MATERIALIZED (
+      SELECT v.id, d.account_id, d.revision, d.bucket, d.region, d.endpoint, d.access_key_id, d.sealed_secret, d.prefix FROM waiting
+      JOIN export_destinations d ON d.account_id = waiting.account_id AND d.account_id <> ALL (${taken}::uuid[])
+        AND (d.failing_since IS NOT NULL OR d.account_id = ANY (${slow}::uuid[])) = ${lane === 'slow'}
+      CROSS JOIN LATERAL (
+        SELECT v.id FROM export_deliveries v
+        WHERE v.account_id = waiting.account_id AND v.state = 'pending' AND v.due_at <= now() AND (d.disabled_at IS NULL OR v.day IS NULL)
+        ORDER BY v.due_at, v.id LIMIT 1 FOR UPDATE SKIP LOCKED
+      ) v LIMIT ${limit}
     )
     UPDATE export_deliveries v
     SET attempt = v.attempt + 1, tries = v.tries + 1, due_at = now() + make_interval(secs => ${leaseSeconds})
     FROM due WHERE v.id = due.id AND v.state = 'pending' AND v.due_at <= now()
     RETURNING v.id, due.account_id, to_char(v.day, 'YYYY-MM-DD') AS day, v.attempt, v.tries, due.revision, due.bucket, due.region,
-      due.endpoint, due.access_key_id, due.sealed_secret, due.prefix`);
+      due.endpoint, due.access_key_id, due.sealed_secret, due.prefix`;
 }
 
 /**

@@ -1,15 +1,20 @@
 import type { Statements } from '@millrace/database';
 import { joinSignals, type Logger } from '@millrace/platform';
 import type { DailyExports } from '../exports';
-import { claimDeliveries, planDeliveries, recordWrite, type ClaimedDelivery, type WriteOutcome } from './claim.store';
+import {
+  claimDeliveries,
+  planDeliveries,
+  recordWrite,
+  type ClaimedDelivery,
+  type Lane,
+  type WriteOutcome,
+} from './claim.store';
 import type { DestinationSecrets } from './destination-secrets';
 import { writeDay, writeTest } from './day-files';
 import { locationOf, ownPrefix, type ExportBucket, type ObjectWriter } from './export-destination';
+import { Places } from './places';
 import { pauseSeconds } from './retry-schedule';
 
-/** Deliveries at once in one process, and of these at destinations that fail. */
-const AT_ONCE = 6;
-const FAILING_AT_ONCE = 3;
 /** An attempt takes no longer: who accepts bytes one by one takes a place for so long. */
 const ATTEMPT_SECONDS = 600;
 const LEASE_SECONDS = ATTEMPT_SECONDS + 60;
@@ -18,9 +23,10 @@ const CLOSE_MS = 3_000;
 
 const UNREADABLE = 'The credentials of the destination cannot be read any more. Set the destination again.';
 
-/** Writes what is due, a few days at once, and never waits for one bucket before it writes to another. */
+/** Writes what is due, for a few accounts at once, and never waits for one bucket before it writes to another. */
 export class ExportDeliverer {
-  private readonly underWay = new Map<Promise<void>, boolean>();
+  private readonly underWay = new Set<Promise<void>>();
+  private readonly places = new Places();
   private readonly closing = new AbortController();
 
   constructor(
@@ -41,26 +47,33 @@ export class ExportDeliverer {
   async deliverDue(): Promise<number> {
     if (this.closing.signal.aborted) return 0;
     const planned = await planDeliveries(this.database, this.exports.firstIncompleteDay());
-    const failingUnderWay = [...this.underWay.values()].filter((failing) => failing).length;
-    const room = AT_ONCE - this.underWay.size;
-    const failingRoom = Math.min(room, FAILING_AT_ONCE - failingUnderWay);
-    const lease = { leaseSeconds: LEASE_SECONDS };
-    const failing = await claimDeliveries(this.database, { ...lease, failing: true, limit: failingRoom });
-    const well = await claimDeliveries(this.database, { ...lease, failing: false, limit: room - failing.length });
-    for (const delivery of failing) this.begin(delivery, true);
-    for (const delivery of well) this.begin(delivery, false);
-    return planned + failing.length + well.length;
+    const slow = await this.beginDue('slow');
+    return planned + slow + (await this.beginDue('quick'));
   }
 
-  private begin(delivery: ClaimedDelivery, failing: boolean): void {
-    const attempt = this.attempt(delivery);
-    this.underWay.set(attempt, failing);
-    void attempt.finally(() => this.underWay.delete(attempt));
+  /** Accounts have their turns one after the other, and begin again when all had theirs. @returns how many deliveries have begun. */
+  private async beginDue(lane: Lane): Promise<number> {
+    const room = this.places.room(lane);
+    const claimed = await claimDeliveries(this.database, room, LEASE_SECONDS);
+    this.places.turn(room, claimed);
+    if (claimed.length === 0 && room.after !== null) return this.beginDue(lane);
+    for (const delivery of claimed) this.begin(delivery, lane);
+    return claimed.length;
+  }
+
+  private begin(delivery: ClaimedDelivery, lane: Lane): void {
+    const beganMs = performance.now();
+    this.places.begin(delivery.accountId, lane);
+    const attempt = this.attempt(delivery, beganMs);
+    this.underWay.add(attempt);
+    void attempt.finally(() => {
+      this.underWay.delete(attempt);
+      this.places.end(delivery.accountId, performance.now() - beganMs);
+    });
   }
 
   /** Never rejects: a result that is not recorded leaves the day to be written again. */
-  private async attempt(delivery: ClaimedDelivery): Promise<void> {
-    const beganMs = performance.now();
+  private async attempt(delivery: ClaimedDelivery, beganMs: number): Promise<void> {
     const over = joinSignals(this.closing.signal, AbortSignal.timeout(ATTEMPT_SECONDS * 1_000));
     try {
       const outcome = await this.write(delivery, over.signal).finally(over.release);
@@ -107,7 +120,7 @@ export class ExportDeliverer {
   /** Wait for what is under way, for some seconds, and cut the rest off. */
   async close(): Promise<void> {
     const timer = setTimeout(() => this.closing.abort(), CLOSE_MS);
-    await Promise.all(this.underWay.keys());
+    await Promise.all(this.underWay);
     clearTimeout(timer);
     this.closing.abort();
     await this.writer.close();

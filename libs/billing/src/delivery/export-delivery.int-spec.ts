@@ -12,7 +12,7 @@ import {
   type TestDatabase,
 } from '@millrace/testing';
 import { DailyExports, ExportStore } from '../exports';
-import { claimDeliveries, recordWrite, type WriteOutcome } from './claim.store';
+import { claimDeliveries, recordWrite, type ClaimRoom, type WriteOutcome } from './claim.store';
 import { ExportDeliveries } from './deliveries.service';
 import { DeliveryStore } from './delivery.store';
 import { DestinationSecrets } from './destination-secrets';
@@ -59,6 +59,7 @@ class MemoryBucket implements ObjectWriter {
   }
 }
 
+const ROOM: ClaimRoom = { lane: 'quick', limit: 1, slow: [], taken: [], after: null };
 const ring = KeyRing.of(Buffer.alloc(32, 7));
 const secrets = new DestinationSecrets(ring);
 const places = new DestinationStore();
@@ -91,9 +92,11 @@ const setBucket = (target: ExportBucket | null = BUCKET, prefix = 'millrace/'): 
 
 /** Do all that is due. */
 async function deliver(now = AFTER, opened = secrets): Promise<void> {
-  const deliverer = delivererAt(now, opened);
-  while ((await deliverer.deliverDue()) > 0);
-  await deliverer.close();
+  for (let begun = 1; begun > 0;) {
+    const deliverer = delivererAt(now, opened);
+    begun = await deliverer.deliverDue();
+    await deliverer.close();
+  }
 }
 const listed = async (): Promise<[string | null, string][]> =>
   (await deliveriesAt().list(accountId, { cursor: null, limit: 100 })).items.map(({ day, state }) => [day, state]);
@@ -338,7 +341,7 @@ describe('a bucket that does not take files', () => {
 
 describe('what was begun', () => {
   const claim = async (leaseSeconds = 60) => {
-    const [claimed] = await claimDeliveries(test.database, { failing: false, limit: 1, leaseSeconds });
+    const [claimed] = await claimDeliveries(test.database, ROOM, leaseSeconds);
     if (claimed === undefined) throw new Error('nothing is due');
     return claimed;
   };
@@ -351,7 +354,7 @@ describe('what was begun', () => {
     const first = await claim(0);
     const second = await claim();
     expect([first.attempt, second.attempt]).toEqual([1, 2]);
-    expect(await claimDeliveries(test.database, { failing: false, limit: 1, leaseSeconds: 60 })).toEqual([]);
+    expect(await claimDeliveries(test.database, ROOM, 60)).toEqual([]);
     expect(await recordWrite(test.database, first, outcome, 1)).toBe(false);
     expect(await listed()).toEqual([[DAY, 'pending']]);
     expect(await recordWrite(test.database, second, outcome, 1)).toBe(true);

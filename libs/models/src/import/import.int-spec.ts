@@ -7,6 +7,7 @@ import { wholeAccount } from '@millrace/assets';
 import { safetensorsFile } from '../fixtures/model-files';
 import { ModelWorld, PART_BYTES, type LibraryProcess } from '../fixtures/model-world';
 import type { Model } from '../library';
+import { claimSql } from './import.store';
 
 const FILE = safetensorsFile({ 'double_blocks.0.weight': [100] });
 const ENV = { MILLRACE_MODEL_IMPORT_HOSTS: '127.0.0.1', MILLRACE_MODEL_IMPORT_NETWORKS: '127.0.0.0/8' };
@@ -56,9 +57,9 @@ beforeEach(async () => {
 });
 afterEach(() => here.chores.close());
 
-const importOf = (url = `${origin}/a`, expectedHash: string | null = null): Promise<Model> =>
+const importOf = (url = `${origin}/a`, expectedHash: string | null = null, name = 'a.safetensors'): Promise<Model> =>
   world.test.database.transaction((tx) =>
-    here.library.add(tx, world.draft(accountId, { sourceUrl: url, expectedHash })),
+    here.library.add(tx, world.draft(accountId, { sourceUrl: url, expectedHash, name })),
   );
 const run = (): Promise<number> => world.run(here, 'import-models');
 const now = ({ id }: Model): Promise<Model> => here.library.get(accountId, id);
@@ -112,6 +113,35 @@ describe('an import', () => {
     await makeDue(model);
     expect(await run()).toBe(1);
     expect(await now(model)).toMatchObject({ state: 'ready' });
+  });
+
+  it('of an account has its turn after those of others, however many it has', async () => {
+    const accounts = [accountId, await world.account(), await world.account()].sort();
+    const [busy = '', ...others] = accounts;
+    for (const name of ['1', '2', '3']) {
+      accountId = busy;
+      await importOf(`${origin}/busy`, null, `${name}.safetensors`);
+    }
+    for (accountId of others) await importOf(`${origin}/other`);
+    const whole = sendRange(FILE);
+    const turns: (string | undefined)[] = [];
+    respond = (request, response) => {
+      if (request.headers.range === 'bytes=0-0') turns.push(request.url);
+      whole(request, response);
+    };
+    expect(await run()).toBe(5);
+    expect(turns).toEqual(['/busy', '/other', '/other', '/busy', '/busy']);
+  });
+
+  it('is found by what waits, however many models there are', async () => {
+    await world.test.database.execute(Prisma.sql`
+      INSERT INTO models (id, account_id, folder, name, format, state, problem)
+      SELECT gen_random_uuid(), ${accountId}::uuid, 'checkpoints', n || '.safetensors', 'safetensors', 'failed', 'none' FROM generate_series(1, 20000) n`);
+    await world.test.database.execute(Prisma.sql`ANALYZE models`);
+    const [row] = await world.test.database.query<object>(Prisma.sql`EXPLAIN (FORMAT JSON) ${claimSql(60, null)}`);
+    const plan = JSON.stringify(row);
+    expect(plan).toContain('models_import_idx');
+    expect(plan).not.toMatch(/"Seq Scan"[^}]*"Relation Name":"models"/);
   });
 
   it('of an earlier attempt writes nothing more', async () => {

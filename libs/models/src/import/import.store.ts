@@ -23,19 +23,41 @@ type ClaimRow = Model & {
 const isHeld = ({ model, attempt }: ImportClaim): Prisma.Sql =>
   Prisma.sql`id = ${model.id}::uuid AND state = 'importing' AND import_attempt = ${attempt}`;
 
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/** The statement of `ImportStore.claim`, whose plan a test checks: it visits each account that waits for an import once. */
+export function claimSql(leaseSeconds: number, after: string | null): Prisma.Sql {
+  return Prisma.sql`
+    UPDATE models m
+    SET import_attempt = m.import_attempt + 1, import_due_at = now() + make_interval(secs => ${leaseSeconds})
+    FROM accounts a
+    WHERE a.id = m.account_id AND m.id = (
+      WITH RECURSIVE waiting (account_id) AS (
+        (SELECT d.account_id FROM models d
+         WHERE d.state = 'importing' AND d.account_id > ${after ?? BEFORE_ALL}::uuid ORDER BY d.account_id LIMIT 1)
+        UNION ALL
+        SELECT (SELECT d.account_id FROM models d
+                WHERE d.state = 'importing' AND d.account_id > waiting.account_id ORDER BY d.account_id LIMIT 1)
+        FROM waiting WHERE waiting.account_id IS NOT NULL
+      )
+      SELECT due.id FROM waiting CROSS JOIN LATERAL (
+        SELECT d.id FROM models d WHERE d.account_id = waiting.account_id AND d.state = 'importing' AND d.import_due_at <= now()
+        ORDER BY d.import_due_at, d.id LIMIT 1 FOR UPDATE SKIP LOCKED) due
+      LIMIT 1)
+    RETURNING ${modelColumns}, m.import_attempt AS attempt, m.import_failures AS failures, m.import_etag AS etag,
+      a.storage_bytes::float8 AS storage`;
+}
+
 /** The SQL of imports, of all accounts. What changes nothing says that the import has ended, or is another process's. */
 export class ImportStore {
-  /** Take the import that has been due the longest. */
-  async claim(tx: Statements, leaseSeconds: number): Promise<ImportClaim | null> {
-    const [row] = await tx.rows<ClaimRow>(Prisma.sql`
-      UPDATE models m
-      SET import_attempt = m.import_attempt + 1, import_due_at = now() + make_interval(secs => ${leaseSeconds})
-      FROM accounts a
-      WHERE a.id = m.account_id AND m.id = (
-        SELECT d.id FROM models d WHERE d.state = 'importing' AND d.import_due_at <= now()
-        ORDER BY d.import_due_at, d.id LIMIT 1 FOR UPDATE SKIP LOCKED)
-      RETURNING ${modelColumns}, m.import_attempt AS attempt, m.import_failures AS failures, m.import_etag AS etag,
-        a.storage_bytes::float8 AS storage`);
+  /**
+   * Take the import of an account that has been due the longest. Accounts have their turns in the order of their ids: however many imports
+   * one of them has, the next has its turn.
+   *
+   * @param after accounts up to this one had their turn; null: all of them are to come.
+   */
+  async claim(tx: Statements, leaseSeconds: number, after: string | null): Promise<ImportClaim | null> {
+    const [row] = await tx.rows<ClaimRow>(claimSql(leaseSeconds, after));
     if (row === undefined) return null;
     const { attempt, failures, etag, storage, ...model } = row;
     return { model, attempt, failures, etag, storageBytes: storage };

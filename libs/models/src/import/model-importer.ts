@@ -10,7 +10,7 @@ import { discard, type OriginClient, type OriginPart } from './origin-client';
 
 const LEASE_SECONDS = 60;
 const RENEW_MS = 20_000;
-/** After so long another import has its turn. */
+/** After so long another account has its turn. */
 const SLICE_MS = 20_000;
 const RETRY_BASE_MS = 2_000;
 const RETRY_CAP_MS = 300_000;
@@ -28,6 +28,8 @@ type Outcome = 'more' | 'ended' | 'failed';
  */
 export class ModelImporter {
   private readonly stopping = new AbortController();
+  /** The account that had its turn last; null: the first is next. */
+  private after: string | null = null;
 
   constructor(
     private readonly database: Database,
@@ -38,10 +40,10 @@ export class ModelImporter {
     private readonly content: Pick<ContentService, 'openPart'>,
   ) {}
 
-  /** Work for a while on the import that has been due the longest. @returns null when none is due. */
+  /** Work for a while on an import of the account whose turn it is. @returns null when none is due. */
   async work(): Promise<Outcome | null> {
     if (this.stopping.signal.aborted) return null;
-    const claim = await this.store.claim(this.database, LEASE_SECONDS);
+    const claim = await this.claim();
     if (claim === null) return null;
     const lost = new AbortController();
     const renewal = setInterval(() => void this.renew(claim, lost), RENEW_MS);
@@ -60,6 +62,14 @@ export class ModelImporter {
   async close(): Promise<void> {
     this.stopping.abort();
     await this.origin.close();
+  }
+
+  /** Accounts have their turns one after the other, and begin again when all had theirs. */
+  private async claim(): Promise<ImportClaim | null> {
+    const { after } = this;
+    const claim = await this.store.claim(this.database, LEASE_SECONDS, after);
+    this.after = claim?.model.accountId ?? null;
+    return claim === null && after !== null ? this.claim() : claim;
   }
 
   private async renew(claim: ImportClaim, lost: AbortController): Promise<void> {

@@ -12,6 +12,14 @@ export interface Member {
   createdAt: Date;
 }
 
+/** Where a person may sign in, and the key as which their sessions act there. */
+export interface Membership {
+  email: string;
+  accountId: string;
+  accountName: string;
+  apiKeyId: string;
+}
+
 const columns = Prisma.sql`m.id, m.account_id, m.email, m.role, m.created_at`;
 /** With `WITH RECURSIVE`: the keys of the members of a relation, those that these keys made, and so on, also those of others. */
 export const keysOfMembers = (members: Prisma.Sql): Prisma.Sql => Prisma.sql`
@@ -89,18 +97,20 @@ export class MemberStore {
     return row === undefined || row.removed === 0 ? null : (row.keys ?? []);
   }
 
-  /** The memberships of an address in accounts that are active, with the key as which their sessions act. */
-  async membershipsOf(
-    tx: Statements,
-    email: string,
-    limit: number,
-  ): Promise<{ memberId: string; accountId: string; accountName: string; apiKeyId: string }[]> {
+  /**
+   * The memberships of these addresses in accounts that are active, `limit` of each at most: one statement however many.
+   * None of an address that nobody has.
+   */
+  async membershipsOf(tx: Statements, emails: readonly string[], limit: number): Promise<Membership[]> {
+    if (emails.length === 0) return [];
     return tx.rows(Prisma.sql`
-      SELECT m.id AS member_id, m.account_id, a.name AS account_name, k.id AS api_key_id
-      FROM members m JOIN accounts a ON a.id = m.account_id
-        JOIN api_keys k ON k.member_id = m.id AND k.is_session_key AND k.revoked_at IS NULL
-      WHERE m.email = ${email} AND m.removed_at IS NULL AND a.status = 'active'
-      ORDER BY m.id LIMIT ${limit}`);
+      SELECT found.* FROM unnest(${emails}::text[]) AS asked (email) CROSS JOIN LATERAL (
+        SELECT m.email, m.account_id, a.name AS account_name, k.id AS api_key_id
+        FROM members m JOIN accounts a ON a.id = m.account_id
+          JOIN api_keys k ON k.member_id = m.id AND k.is_session_key AND k.revoked_at IS NULL
+        WHERE m.email = asked.email AND m.removed_at IS NULL AND a.status = 'active'
+        ORDER BY m.id LIMIT ${limit}
+      ) found`);
   }
 
   /** Take their addresses from members who were removed `days` ago, `batch` at most. @returns how many. */

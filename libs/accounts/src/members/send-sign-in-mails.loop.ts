@@ -4,12 +4,14 @@ import type { Loop, LoopReport } from '@millrace/platform';
 import type { SecretMint, SignInLinkStore } from '../sessions';
 import { hashOf } from './invitations.service';
 import { signInMail } from './mails';
-import type { MemberStore } from './member.store';
-import type { SignInRequest, SignInRequestStore } from './sign-in-request.store';
+import type { MemberStore, Membership } from './member.store';
+import type { SignInRequestStore, TakenSignInRequest } from './sign-in-request.store';
 import type { AskedSignIn, SignInSeal } from './sign-in-seal';
 
-/** Requests of one run. */
+/** Requests of one run. Anyone may ask for any address, so those of addresses that nobody has are to cost next to nothing. */
 const BATCH = 100;
+/** For a run, in which each request may lead to all accounts of a person; else the same ones would fail again each time. */
+const RUN_MS = 60_000;
 /** Accounts of one person to which a mail leads. */
 const ACCOUNTS = 20;
 /**
@@ -39,25 +41,25 @@ export class SendSignInMailsLoop implements Loop {
 
   constructor(private readonly parts: SendSignInMailsParts) {}
 
+  /** Requests and what comes of them go together. */
   async runOnce(report?: LoopReport): Promise<number> {
-    for (let done = 0; done < BATCH; done += 1) {
-      if (!(await this.parts.database.transaction((tx) => this.carryOutOne(tx, report)))) return done;
-    }
-    return BATCH;
-  }
-
-  /** A request and what comes of it go together. @returns false when there is none. */
-  private async carryOutOne(tx: Statements, report: LoopReport | undefined): Promise<boolean> {
-    const request = await this.parts.requests.take(tx);
-    if (request === null) return false;
-    const asked = this.opened(request, report);
-    const memberships = asked === null ? [] : await this.parts.members.membershipsOf(tx, asked.email, ACCOUNTS);
-    for (const membership of memberships) await this.sendLink(tx, request, asked as AskedSignIn, membership);
-    return true;
+    return this.parts.database.transaction(async (tx) => {
+      const requests = await this.parts.requests.take(tx, BATCH);
+      const asked = requests.map((request) => this.opened(request, report));
+      const emails = new Set(asked.flatMap((one) => one?.email ?? []));
+      const memberships = await this.parts.members.membershipsOf(tx, [...emails], ACCOUNTS);
+      for (const [at, request] of requests.entries()) {
+        const one = asked[at] ?? null;
+        for (const membership of memberships) {
+          if (one?.email === membership.email) await this.sendLink(tx, request, one, membership);
+        }
+      }
+      return requests.length;
+    }, RUN_MS);
   }
 
   /** Null where nobody can open it any more, because its key has left the ring: it would keep the others waiting. */
-  private opened({ id, sealed }: SignInRequest, report: LoopReport | undefined): AskedSignIn | null {
+  private opened({ id, sealed }: TakenSignInRequest, report: LoopReport | undefined): AskedSignIn | null {
     try {
       return this.parts.seal.open(id, sealed);
     } catch (error) {
@@ -68,9 +70,9 @@ export class SendSignInMailsLoop implements Loop {
 
   private async sendLink(
     tx: Statements,
-    { browserHash: browser, networkHash: network, leftSeconds }: SignInRequest & { leftSeconds: number },
-    { email, origin }: AskedSignIn,
-    { accountId, accountName, apiKeyId }: { accountId: string; accountName: string; apiKeyId: string },
+    { browserHash: browser, networkHash: network, leftSeconds }: TakenSignInRequest,
+    { origin }: AskedSignIn,
+    { email, accountId, accountName, apiKeyId }: Membership,
   ): Promise<void> {
     const { links, outbox, mint } = this.parts;
     const token = mint.make();

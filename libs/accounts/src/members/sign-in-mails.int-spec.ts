@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
 import { composeMailOutbox, type MailOutbox } from '@millrace/mail';
 import { KeyRing, type Loop, type LoopReport } from '@millrace/platform';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
@@ -24,6 +26,7 @@ beforeAll(async () => {
   loop = found;
 });
 afterEach(async () => {
+  jest.restoreAllMocks();
   const { mailMessage, signInLink, signInRequest } = test.database.models;
   await mailMessage.deleteMany();
   await signInLink.deleteMany();
@@ -93,6 +96,32 @@ it('no more links of a membership can be used at a time than its number, no matt
   await ask(other, some(), some());
   expect(await carryOut()).toBe(61);
 });
+
+it('requests for addresses that nobody has are looked up together, and delay no member', async () => {
+  const email = 'frank@example.com';
+  await member(email);
+  for (let n = 0; n < 99; n += 1) await ask(`nobody-${n}@example.com`, some(), some());
+  await ask(email, some(), some());
+  const statements = countStatements();
+  expect(await carryOut()).toBe(1);
+  // What was asked, whose the addresses are, the link of one, and its mail.
+  expect(statements()).toBe(4);
+});
+
+/** @returns how many statements transactions have run since. */
+function countStatements(): () => number {
+  let count = 0;
+  const transaction = test.database.transaction.bind(test.database);
+  const counting: ProxyHandler<Statements> = {
+    get(tx, name: keyof Statements) {
+      count += 1;
+      return (sql: Prisma.Sql) => (tx[name] as Statements['rows'])(sql);
+    },
+  };
+  const counted: typeof transaction = (act) => transaction((tx) => act(new Proxy(tx, counting)));
+  jest.spyOn(test.database, 'transaction').mockImplementation(counted);
+  return () => count;
+}
 
 it('a request that has expired, or that nobody can open any more, is carried out never and keeps none waiting', async () => {
   const email = 'grace@example.com';

@@ -12,6 +12,11 @@ export interface SignInRequest {
   networkHash: Buffer;
 }
 
+/** One that is being carried out. */
+export interface TakenSignInRequest extends SignInRequest {
+  leftSeconds: number;
+}
+
 /** The SQL of requests for links by mail. One that was carried out is deleted. */
 export class SignInRequestStore {
   /** The same one statement, no matter whose the address is. */
@@ -22,21 +27,21 @@ export class SignInRequestStore {
       VALUES (${id}::uuid, ${sealed}, ${browserHash}, ${networkHash}, now() + make_interval(secs => ${lifeSeconds}))`);
   }
 
-  /** Take the oldest request, with how many seconds are left of it. @returns null when there is none. */
-  async take(tx: Statements): Promise<(SignInRequest & { leftSeconds: number }) | null> {
-    const [row] = await tx.rows<SignInRequest & { leftSeconds: number }>(Prisma.sql`
-      DELETE FROM sign_in_requests WHERE id = (
-        SELECT id FROM sign_in_requests WHERE expires_at > now() ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
-      RETURNING id, sealed, browser_hash, network_hash, extract(epoch FROM expires_at - now())::float8 AS left_seconds`);
-    if (row === undefined) return null;
-    const { sealed, browserHash, networkHash } = row;
+  /** Take the oldest requests, `limit` at most, oldest first, with how many seconds are left of each. */
+  async take(tx: Statements, limit: number): Promise<TakenSignInRequest[]> {
+    const rows = await tx.rows<TakenSignInRequest>(Prisma.sql`
+      WITH taken AS (
+        DELETE FROM sign_in_requests WHERE id IN (
+          SELECT id FROM sign_in_requests WHERE expires_at > now() ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+        RETURNING id, sealed, browser_hash, network_hash, extract(epoch FROM expires_at - now())::float8 AS left_seconds)
+      SELECT * FROM taken ORDER BY id`);
     // In a transaction bytes come without what a Buffer does.
-    return {
+    return rows.map((row) => ({
       ...row,
-      sealed: Buffer.from(sealed),
-      browserHash: Buffer.from(browserHash),
-      networkHash: Buffer.from(networkHash),
-    };
+      sealed: Buffer.from(row.sealed),
+      browserHash: Buffer.from(row.browserHash),
+      networkHash: Buffer.from(row.networkHash),
+    }));
   }
 
   /** Delete requests that nobody carried out in time, `batch` at most. @returns how many. */

@@ -56,6 +56,9 @@ describe('the allow-list of an account', () => {
     expect(set).toMatchObject({ status: 200, body: { allowed_addresses: [OFFICES, '2001:db8::/32'] } });
     expect(await statusFrom(account.key, OFFICE)).toBe(200);
     expect(await statusFrom(account.key, '2001:db8:1::5')).toBe(200);
+    // Some proxies append the port.
+    for (const address of [`${OFFICE}:54321`, '[2001:db8:1::5]:443'])
+      expect(await statusFrom(account.key, address)).toBe(200);
     const refused = await call(account.key, 'GET', '/api/v2/jobs', undefined, ELSEWHERE);
     expect(refused).toMatchObject({
       status: 403,
@@ -73,6 +76,7 @@ describe('the allow-list of an account', () => {
     const log = await api.operator().call('GET', `/admin/v1/audit-log?account_id=${account.id}`);
     expect(log.text.match(/api_key\.refuse_address/g)).toHaveLength(1);
     expect(log.text).toContain(ELSEWHERE);
+    expect(await statusFrom(account.key, 'unknown')).toBe(403);
     expect((await setRules(account, { allowed_addresses: [] })).status).toBe(200);
     expect(await statusFrom(account.key, ELSEWHERE)).toBe(200);
   });

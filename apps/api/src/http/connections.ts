@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOfAddress } from './client-address';
+import { networkOfAddress, readAddress } from '@millrace/platform';
 
 export interface ConnectionLimits {
   /** Of one process. More are closed at once. */
@@ -37,7 +37,7 @@ export class Connections {
   }
 
   private accept(socket: Socket): void {
-    const network = networkOfAddress(socket.remoteAddress ?? null);
+    const network = networkOfAddress(readAddress({ socket }));
     const own = (this.byNetwork.get(network) ?? 0) + 1;
     const { connectionsPerAddress } = this.limits;
     if (connectionsPerAddress !== null && own > connectionsPerAddress) {

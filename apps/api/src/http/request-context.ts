@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
-import type { BodiesInFlight } from '@millrace/platform';
-import { networkOfAddress, readAddress } from './client-address';
+import { networkOfAddress, readAddress, type BodiesInFlight } from '@millrace/platform';
 import { foreignSite, isOwnHost } from './own-hosts';
 import { faultOfQuery } from './query';
 import { targetOf } from './request-target';

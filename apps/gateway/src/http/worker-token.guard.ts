@@ -3,7 +3,7 @@ import { Injectable, createParamDecorator, type CanActivate, type ExecutionConte
 import { FailedAttempts, RateLimiter, bearerOf } from '@millrace/accounts';
 import { GATEWAY_HEADERS, GATEWAY_PROTOCOL, Refusal } from '@millrace/contracts';
 import { WorkerTokens, type WorkerTokenHolder } from '@millrace/deployments';
-import { BoundedMap, VERSION } from '@millrace/platform';
+import { BoundedMap, VERSION, networkOfAddress, readAddress } from '@millrace/platform';
 import { RequestBodies } from './request-bodies';
 import { RequestBody } from './request-body';
 
@@ -45,7 +45,7 @@ export class WorkerTokenGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<IncomingMessage & { ip?: string }>();
     assertProtocol(request);
     const token = bearerOf(request.headers.authorization, 'worker token');
-    const network = request.ip ?? 'unknown';
+    const network = networkOfAddress(readAddress(request));
     const find = (): Promise<WorkerTokenHolder | null> => this.tokens.holderOf(token);
     const wasValid = this.known.get(token) === true;
     const holder = await (wasValid ? find() : this.failures.lookUp(network, find));

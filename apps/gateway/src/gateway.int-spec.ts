@@ -202,6 +202,16 @@ describe('a token', () => {
     expect((await world.ask('GET', 'terms', { token })).status).toBe(401);
   });
 
+  it('that was revoked asks for no more than one that works', async () => {
+    const few = await GatewayWorld.open({ requestsPerMinute: 2 });
+    const { token, tokenId, poolId } = await few.pool();
+    const ask = async (): Promise<number> => (await few.ask('GET', 'terms', { token })).status;
+    const before = await ask();
+    await few.tokens.revoke(few.test.database, poolId, tokenId);
+    expect([before, await ask(), await ask()]).toEqual([200, 401, 429]);
+    await few.close();
+  });
+
   it('has no more workers than it may, and a worker that registers again is the same', async () => {
     const pool = await world.pool();
     const [first] = [await world.worker(pool), await world.worker(pool)];

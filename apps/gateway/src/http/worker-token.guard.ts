@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, createParamDecorator, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { FailedAttempts, RateLimiter, bearerOf } from '@millrace/accounts';
@@ -7,7 +8,7 @@ import { BoundedMap, VERSION, networkOfAddress, readAddress } from '@millrace/pl
 import { RequestBodies } from './request-bodies';
 import { RequestBody } from './request-body';
 
-/** Tokens remembered that were valid once: their lookups are not counted among those of what anyone may have made up. */
+/** Tokens remembered that were valid once, by their hashes: their lookups are not counted among those of what anyone may have made up. */
 const KNOWN_TOKENS = 10_000;
 
 const holders = new WeakMap<IncomingMessage, WorkerTokenHolder>();
@@ -47,26 +48,31 @@ export class WorkerTokenGuard implements CanActivate {
     const token = bearerOf(request.headers.authorization, 'worker token');
     const network = networkOfAddress(readAddress(request));
     const find = (): Promise<WorkerTokenHolder | null> => this.tokens.holderOf(token);
-    const wasValid = this.known.get(token) === true;
+    const hash = createHash('sha256').update(token).digest('base64url');
+    const wasValid = this.known.get(hash) === true;
+    // Before it is looked up: one that was revoked asks for no more than one that works.
+    if (wasValid) this.take(hash);
     const holder = await (wasValid ? find() : this.failures.lookUp(network, find));
     if (holder === null) {
       const message = 'The worker token is not valid; it may have expired or been revoked.';
       // A worker whose token was revoked asks on for a while: that is no attempt to find one, and its neighbours pass.
       throw wasValid ? new Refusal('unauthorized', message) : this.failures.refusal(network, message);
     }
-    this.known.set(token, true);
-    const { allowed, retryAfterSeconds } = this.limiter.take(
-      `worker-token:${holder.tokenId}`,
-      this.allowance.requestsPerMinute,
-    );
-    if (!allowed) {
-      const message = `The workers of this token send more than ${this.allowance.requestsPerMinute} requests per minute.`;
-      throw new Refusal('rate_limited', message, { retryAfterSeconds });
-    }
+    if (!wasValid) this.take(hash);
+    this.known.set(hash, true);
     holders.set(request, holder);
     const response = context.switchToHttp().getResponse<ServerResponse>();
     RequestBody.open(request, response, this.bodies, holder.tokenId);
     return true;
+  }
+
+  /** Count a request of a token. @throws Refusal `rate_limited`. */
+  private take(hash: string): void {
+    const { requestsPerMinute } = this.allowance;
+    const { allowed, retryAfterSeconds } = this.limiter.take(`worker-token:${hash}`, requestsPerMinute);
+    if (allowed) return;
+    const message = `The workers of this token send more than ${requestsPerMinute} requests per minute.`;
+    throw new Refusal('rate_limited', message, { retryAfterSeconds });
   }
 }
 

@@ -54,12 +54,7 @@ export class SessionsController {
   @Serves(signOutEverywhere)
   async signOutEverywhere({ visitor, request, response }: InputOf<typeof signOutEverywhere>): Promise<void> {
     const { caller } = visitor;
-    const { accountId, memberId } = caller;
-    await this.sessions.endAll(
-      actorOf(caller, request),
-      memberId === undefined ? { accountId } : sessionsOf(caller),
-      null,
-    );
+    await this.sessions.endAll(actorOf(caller, request), sessionsOf(caller), null);
     clearSessionCookie(request, response);
   }
 

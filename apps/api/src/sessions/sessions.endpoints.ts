@@ -58,7 +58,8 @@ export const signOutEverywhere = defineEndpoint({
   access: { by: 'session' },
   summary: 'Sign out everywhere',
   description:
-    'Ends all sessions of the account, this one included; of a member who is no owner their own. API keys go on.',
+    'Ends all that you can list, this one included: all of the account for an owner, and who signed in with a key that has all scopes; ' +
+    'else your own. API keys go on.',
   answers: { 204: { description: 'All are signed out.', headers: { 'Set-Cookie': SET_COOKIE } } },
 });
 

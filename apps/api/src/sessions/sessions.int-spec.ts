@@ -30,6 +30,8 @@ const signIn = (key = account.key) => SignedInBrowser.signIn(anonymous(), { api_
 const withCookie = (method: string, path: string, cookie: string, headers: Record<string, string> = {}) =>
   anonymous().call(method, path, { headers: { Cookie: cookie, ...headers } });
 const statusOf = async (browser: SignedInBrowser): Promise<number> => (await browser.call('GET', JOBS)).status;
+const sessionStatusOf = async (browser: SignedInBrowser): Promise<number> =>
+  (await browser.call('GET', SESSION)).status;
 const outcome = ({ status, body }: Answer<{ error?: { code: string } }>) => [status, body.error?.code];
 
 describe('signing in with a key', () => {
@@ -248,6 +250,23 @@ describe('a session', () => {
     expect((await browser.call('DELETE', SESSIONS)).status).toBe(204);
     expect([await statusOf(browser), await statusOf(other), await statusOf(elsewhere)]).toEqual([401, 401, 200]);
     expect((await api.client(own.key).call('GET', JOBS)).status).toBe(200);
+  });
+
+  it('of a key that lacks a scope ends no session of others, however it signs out', async () => {
+    const own = await api.account();
+    const { key } = await api.key(own.id, ['jobs:read']);
+    const [owner, browser, other] = [await signIn(own.key), await signIn(key), await signIn(key)];
+    expect((await browser.call('DELETE', SESSIONS)).status).toBe(204);
+    expect([await statusOf(owner), await statusOf(browser), await statusOf(other)]).toEqual([200, 401, 401]);
+  });
+
+  it('ends when its key signs in 50 times more, and that ends none of others', async () => {
+    const own = await api.account();
+    const { key } = await api.key(own.id, ['jobs:read']);
+    const [owner, first, second] = [await signIn(own.key), await signIn(key), await signIn(key)];
+    for (let count = 0; count < 49; count += 1) await signIn(key);
+    expect([await sessionStatusOf(first), await sessionStatusOf(second)]).toEqual([401, 200]);
+    expect(await sessionStatusOf(owner)).toBe(200);
   });
 
   it('ends with its key', async () => {

@@ -44,7 +44,8 @@ export function SignedIn({ account }: { account: Account | undefined }): ReactNo
           </Fact>
         </Facts>
         <p className="small soft">
-          “Sign out everywhere” ends all sessions of this account, in all browsers. Its API keys go on.
+          “Sign out everywhere” ends your sessions in all browsers; where you are an owner, all of this account. Its API
+          keys go on.
         </p>
       </div>
     </section>

@@ -137,11 +137,11 @@ export class SessionStore {
       DELETE FROM console_sessions s WHERE ${isOf(of)} AND (s.id <> ${except}::uuid) IS NOT FALSE`);
   }
 
-  /** Delete the sessions of an account but for the newest ones kept. @returns how many. */
-  async keepNewest(tx: Statements, accountId: string, kept: number): Promise<number> {
+  /** Delete sessions but for the newest ones kept. @returns how many. */
+  async keepNewest(tx: Statements, of: SessionsOf, kept: number): Promise<number> {
     return tx.execute(Prisma.sql`
-      DELETE FROM console_sessions WHERE account_id = ${accountId}::uuid AND id IN (
-        SELECT id FROM console_sessions WHERE account_id = ${accountId}::uuid ORDER BY id DESC OFFSET ${kept})`);
+      DELETE FROM console_sessions WHERE account_id = ${of.accountId}::uuid AND id IN (
+        SELECT s.id FROM console_sessions s WHERE ${isOf(of)} ORDER BY s.id DESC OFFSET ${kept})`);
   }
 
   /** Delete sessions that have expired, `batch` at most. @returns how many. */

@@ -21,8 +21,9 @@ import type { SessionStore } from './session.store';
 /** A session that was ended is refused everywhere within 5 s, as a revoked key is. */
 const SESSION_TTL_MS = 3_000;
 const CACHED_SESSIONS = 10_000;
-/** Of one account; one more ends the oldest. */
+/** Of one account, and of these of one key; one more ends the oldest. No key ends those of others by signing in again and again. */
 const SESSIONS_PER_ACCOUNT = 1_000;
+const SESSIONS_PER_KEY = 50;
 
 /** Who is signed in to the console. Signing in, and signing out everywhere, are in the audit log. */
 export class SessionsService {
@@ -68,7 +69,8 @@ export class SessionsService {
         if (await this.sessions.isSuspended(tx, accountId)) assertActive({ accountStatus: 'suspended' });
         throw new Refusal('unauthorized', 'Nobody can sign in with this here: the key has ended, or counts elsewhere.');
       }
-      await this.sessions.keepNewest(tx, accountId, SESSIONS_PER_ACCOUNT);
+      if (apiKeyId !== null) await this.sessions.keepNewest(tx, { accountId, apiKeyId }, SESSIONS_PER_KEY);
+      await this.sessions.keepNewest(tx, { accountId }, SESSIONS_PER_ACCOUNT);
       const details = { apiKeyId, expiresAt: session.expiresAt.toISOString() };
       note({ action: 'session.create', subjectType: 'session', subjectId: session.id, accountId, details });
       return { ...session, secret };

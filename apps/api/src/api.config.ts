@@ -57,7 +57,12 @@ export const apiSettings = {
   ),
   trustedProxies: setting(
     'TRUSTED_PROXIES',
-    'Proxies in front of the listeners that each append the address of their client to X-Forwarded-For. 0: the header is ignored.',
+    'Proxies in front of the listeners that each append the address of their client to X-Forwarded-For, but for the ops listener. 0: the header is ignored.',
+    integer({ min: 0, max: 16 }).default(0),
+  ),
+  opsTrustedProxies: setting(
+    'OPS_TRUSTED_PROXIES',
+    'Proxies in front of the ops listener, as MILLRACE_TRUSTED_PROXIES. Above 0, nobody but them must reach it: who does chooses the address that the audit log names.',
     integer({ min: 0, max: 16 }).default(0),
   ),
   deploymentDomain: setting(

@@ -70,7 +70,7 @@ export async function openListeners(
     configure: (app) => {
       // Its own pages come from the host that operators use, not from the public one.
       const opsRules = { ...rules, open: false, publicUrl: undefined };
-      opsRoutes = configureOpsApp(app, { logger, rules: opsRules, trustedProxies, bodies });
+      opsRoutes = configureOpsApp(app, { logger, rules: opsRules, trustedProxies: settings.opsTrustedProxies, bodies });
       app.use(OPS_CONSOLE_PATH, opsPages.handle);
     },
   });

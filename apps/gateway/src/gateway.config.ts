@@ -26,7 +26,7 @@ export const gatewaySettings = {
   ),
   trustedProxies: setting(
     'TRUSTED_PROXIES',
-    'Proxies in front of the listeners that each append the address of their client to X-Forwarded-For. 0: the header is ignored.',
+    'Proxies in front of the listeners that each append the address of their client to X-Forwarded-For, but for the ops listener. 0: the header is ignored.',
     integer({ min: 0, max: 16 }).default(0),
   ),
   workersPerToken: setting(

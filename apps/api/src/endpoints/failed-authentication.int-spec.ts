@@ -10,7 +10,7 @@ const common = { MILLRACE_FAILED_AUTH_PER_MINUTE: String(LIMIT), MILLRACE_TRUSTE
 let cloud: RunningApi;
 let selfHosted: RunningApi;
 beforeAll(async () => {
-  cloud = await RunningApi.open(common);
+  cloud = await RunningApi.open({ ...common, MILLRACE_OPS_TRUSTED_PROXIES: '1' });
   selfHosted = await RunningApi.open({
     ...common,
     MILLRACE_SURFACE: 'self_hosted',
@@ -69,6 +69,17 @@ describe('credentials that are not valid', () => {
     // The limit, and those that are spared for a new valid one.
     expect(find.mock.calls.length).toBeLessThanOrEqual(LIMIT + 10);
     find.mockRestore();
+  });
+
+  it('are limited on the ops listener by the address of the connection, whatever a client claims', async () => {
+    const untrusting = await RunningApi.open(common);
+    const addresses = Array.from({ length: LIMIT + 1 }, (_, at) => `203.0.113.${at}`);
+    const statuses = [];
+    for (const address of addresses) {
+      statuses.push((await from(untrusting.operator('another-token-of-a-test'), '/admin/v1/workers', address)).status);
+    }
+    await untrusting.close();
+    expect(statuses).toEqual(REFUSED[0]);
   });
 
   it('are limited on the ops listener, and the admin token passes', async () => {

@@ -20,7 +20,7 @@ export interface PublicParts {
   rules: SurfaceRules;
   logger: Logger;
   metrics: Metrics;
-  /** Proxies in front of this process whose X-Forwarded-For is trusted. */
+  /** Proxies in front of this listener whose X-Forwarded-For is trusted. */
   trustedProxies: number;
   bodies: BodiesInFlight;
   connections: Connections;

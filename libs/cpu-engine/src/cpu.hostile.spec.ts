@@ -132,6 +132,24 @@ describe('what a stranger sends to the CPU engine', () => {
     expect(traceback?.length).toBeLessThan(1000);
   });
 
+  const long = 'g'.repeat(500_000);
+  it.each([
+    ['replacement', { regex_pattern: 'a', replace: `\\g<${long}>` }],
+    ['pattern, as one that is no name', { regex_pattern: `(?P<-${long}>a)`, replace: '' }],
+    ['pattern, twice', { regex_pattern: `(?P<${long}>a)(?P<${long}>a)`, replace: '' }],
+    ['pattern, where there is none', { regex_pattern: `(?P=${long})`, replace: '' }],
+  ])('fails with a short message when the name of a group has no end in a %s', async (_, given) => {
+    const more = { case_insensitive: false, multiline: false, dotall: false, count: 0 };
+    const regex = node('RegexReplace', { string: 'a', ...more, ...given });
+    const { message, traceback } = await failureOf({
+      '1': regex,
+      '2': node('PreviewAny', { source: ['1', 0] }),
+    });
+    expect(message).toMatch(/group/);
+    expect(message.length).toBeLessThan(300);
+    expect(traceback?.length).toBeLessThan(2000);
+  });
+
   it.each([20_000, 300])('fails when a pattern of %d groups within one another is too deep', async (depth) => {
     const regex = {
       string: 'a',

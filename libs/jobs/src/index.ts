@@ -67,6 +67,7 @@ export {
   type JobScope,
   type NodeTiming,
   type RoomLack,
+  boundedFailure,
 } from './state';
 export { SubmissionEstimates, SubmissionService, type AcceptedJob, type SubmissionEstimate } from './submission';
 export { RetiredJobs } from './retired';

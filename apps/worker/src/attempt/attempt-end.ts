@@ -1,6 +1,7 @@
 import type { EngineFailure, EngineResult } from '@millrace/engines';
 import {
   OVERTIME,
+  boundedFailure,
   resubmitAdvice,
   type AttemptLoss,
   type JobFailure,
@@ -109,5 +110,5 @@ function outputRefused({ nodeId, reason }: { nodeId: string; reason: string }): 
 }
 
 function jobFailure({ code, message, nodeId, classType, traceback }: EngineFailure): JobFailure {
-  return { code, message, node_id: nodeId, class_type: classType, traceback };
+  return boundedFailure({ code, message, node_id: nodeId, class_type: classType, traceback });
 }

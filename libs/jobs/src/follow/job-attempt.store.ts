@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { isInScope, type JobScope } from '../state';
+import { boundedFailure, isInScope, type JobScope } from '../state';
 import type { AttemptsRow, JobRetries, RecordedAttempt } from './job-attempts';
 
 /** An attempt inside a document, in which a time is a text. */
@@ -29,10 +29,12 @@ export async function findAttempts(statements: Statements, scope: JobScope, id: 
       ), '[]'::json) AS attempts
     FROM jobs j WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`);
   if (row === undefined) return null;
-  const attempts = row.attempts.map(({ startedAt, endedAt, ...facts }) => ({
+  const attempts = row.attempts.map(({ startedAt, endedAt, error, ...facts }) => ({
     ...facts,
+    error: error && boundedFailure(error),
     startedAt: new Date(startedAt),
     endedAt: timeOf(endedAt),
   }));
-  return { ...row, attempts, retry: row.retry && { ...row.retry, nextAt: timeOf(row.retry.nextAt) } };
+  const error = row.error && boundedFailure(row.error);
+  return { ...row, error, attempts, retry: row.retry && { ...row.retry, nextAt: timeOf(row.retry.nextAt) } };
 }

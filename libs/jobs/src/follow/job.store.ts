@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import { isTerminal, type JobMetadata, type JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import {
+  boundedFailure,
   hasLabels,
   isInScope,
   isInScopeAsked,
@@ -287,8 +288,9 @@ function hasStatus(status: JobStatus): Prisma.Sql {
 
 /** The row itself becomes the record: it has no other reader. */
 function recordOf(row: JobRow): JobRecord {
-  const { chargedMicros, logs } = row;
+  const { chargedMicros, error, logs } = row;
   return Object.assign(row, {
+    error: error && boundedFailure(error),
     chargedMicros: chargedMicros === null ? null : Number(chargedMicros),
     logs: logs && { ...logs, capturedAt: new Date(logs.capturedAt) },
   });

@@ -11,7 +11,7 @@ import { lastLogPart } from './log.store';
 import { runMove, transitionPart, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT } from './settlement';
 import { billedMs, isWaived, leastBilledMs } from './settlement.store';
-import { jsonOrNull } from './storable';
+import { failureOrNull, jsonOrNull } from './storable';
 
 type EndedColumn =
   MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms' | 'api_key_id' | 'metadata' | 'limited_labels';
@@ -47,7 +47,7 @@ export async function endJob(
     SET status = CASE WHEN old.status = 'canceling' THEN 'canceled' ELSE ${status} END,
         delivery = 'done', lease_token = NULL, lease_expires_at = NULL, retry_at = NULL, completed_at = now(), updated_at = now(),
         seq = j.seq + 1, progress = coalesce(${jsonOrNull(ending.progress)}::jsonb, j.progress),
-        error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${jsonOrNull(ending.failure)}::jsonb END,
+        error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${failureOrNull(ending.failure)}::jsonb END,
         cached_nodes = ${cachedNodes(ending)}::int, billable_ms = old.billable_ms, held_micros = old.held_micros, charged_micros = old.charged_micros
     FROM ${charged} old WHERE j.id = old.id
     RETURNING j.*, old.status AS from_status, old.delivery AS from_delivery, old.used_ms, ${withdrawal(ending)} AS withdrawn`;

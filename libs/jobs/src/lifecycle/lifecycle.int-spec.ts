@@ -3,14 +3,17 @@ import { Prisma } from '@prisma/client';
 import { LedgerStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
-import { JobWorld, endingOf } from '../fixtures/job-world';
+import { JobWorld, cloudScope, endingOf } from '../fixtures/job-world';
+import { findAttempts } from '../follow/job-attempt.store';
+import { JobStore } from '../follow/job.store';
 import { jobSettings, type JobSettings } from '../job.settings';
+import { JobHistoryStore } from '../operator/job-history.store';
 import { OutputStore, type OutputRow } from '../outputs/output.store';
 import { TRANSITIONS } from '../state/job-state';
 import { requestCancel } from './cancel.store';
 import { EndOvertimeJobsLoop } from './end-overtime-jobs.loop';
 import { endJob } from './end.store';
-import { giveUpAttempt, handBackAttempt, takeBackAttempt } from './release.store';
+import { giveUpAttempt, giveUpForRoom, handBackAttempt, takeBackAttempt } from './release.store';
 import { Metrics, readSettings } from '@millrace/platform';
 import type { JobEvents } from './job-events';
 import { Lifecycle } from './lifecycle.service';
@@ -112,6 +115,56 @@ describe('an attempt', () => {
     const moved = await world.end(second, endingOf('succeeded', { engineMs: 0 }));
     expect(moved?.chargedMicros).toBe(0n);
     expect(await ledger.balance(test.database, job.accountId)).toEqual({ availableMicros: 1_000_000n, heldMicros: 0n });
+  });
+});
+
+describe('the error of a job', () => {
+  const endless = {
+    code: 'node_execution_error',
+    message: 'm'.repeat(7_000_000),
+    node_id: '1',
+    class_type: 'c'.repeat(7_000_000),
+    traceback: 't'.repeat(7_000_000),
+  } as const;
+
+  it('is small, however much its worker reports', async () => {
+    const job = await world.submit();
+    const claimed = await world.start(job);
+    await world.end(claimed, endingOf('node_failed', { engineMs: 0, failure: endless }));
+    const { error } = await test.database.models.job.findUniqueOrThrow({ where: { id: job.id } });
+    expect(JSON.stringify(error).length).toBeLessThan(32 * 1024);
+    expect(error).toMatchObject({ code: 'node_execution_error', node_id: '1' });
+  });
+
+  it('is small where an attempt was given back for want of room', async () => {
+    const job = await world.submit();
+    const claimed = await world.start(job);
+    const lack = { message: endless.message, neededBytes: 1, nodeId: '1', isPassing: true };
+    expect(await giveUpForRoom(test.database, claimed, lack)).toMatchObject({ status: 'running' });
+    const { error } = await test.database.models.jobAttempt.findFirstOrThrow({ where: { jobId: job.id } });
+    expect(JSON.stringify(error).length).toBeLessThan(32 * 1024);
+  });
+
+  it('is shown cut where an earlier version recorded a larger one', async () => {
+    const job = await world.submit();
+    await world.end(
+      await world.start(job),
+      endingOf('node_failed', { engineMs: 0, failure: { code: 'engine_error', message: '' } }),
+    );
+    await test.database.transaction(async (tx) => {
+      await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+      await tx.execute(
+        Prisma.sql`UPDATE jobs SET error = ${JSON.stringify(endless)}::jsonb WHERE id = ${job.id}::uuid`,
+      );
+    });
+    const [shown] = await new JobStore().findAsked(test.database, [
+      { scope: cloudScope(job.accountId), id: job.id, withLogs: false },
+    ]);
+    expect(JSON.stringify(shown?.error).length).toBeLessThan(32 * 1024);
+    const attempts = await findAttempts(test.database, cloudScope(job.accountId), job.id);
+    expect(JSON.stringify(attempts?.error).length).toBeLessThan(32 * 1024);
+    const history = await new JobHistoryStore().find(test.database, job.id);
+    expect(JSON.stringify(history?.error).length).toBeLessThan(32 * 1024);
   });
 });
 

@@ -7,7 +7,7 @@ import { mayRelease, type Fence, type JobFailure, type MovedJob, type ReleaseGua
 import { runMove, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT, type Release } from './settlement';
 import { billedMs, elapsedMs } from './settlement.store';
-import { jsonOrNull } from './storable';
+import { failureOrNull } from './storable';
 
 /** How an attempt ends whose job goes on: it waits for its next. */
 interface ReleaseTerms {
@@ -89,7 +89,7 @@ async function release(
     WHERE ${mayRelease(guard)}
     RETURNING j.*, j.status AS from_status`;
   const attempt = statementPart('attempt')`
-    UPDATE job_attempts a SET ended_at = now(), outcome = ${outcome}, error = ${jsonOrNull(reason ?? null)}::jsonb,
+    UPDATE job_attempts a SET ended_at = now(), outcome = ${outcome}, error = ${failureOrNull(reason ?? null)}::jsonb,
       engine_ms = CASE WHEN ${lostEngineMs} > 0 THEN least(${lostEngineMs}::bigint, ${elapsedMs}) END
     FROM ${job} job WHERE a.job_id = job.id AND a.attempt = job.attempt`;
   return runMove(statements, job, [attempt, returnToRotationPart(job)]);

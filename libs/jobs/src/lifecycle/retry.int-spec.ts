@@ -77,6 +77,15 @@ async function attemptsOf({ id, accountId }: TestDraft): Promise<ReturnType<type
 }
 
 describe('a job with a retry policy', () => {
+  it('has a small error of each attempt that was tried again, however much its worker reports', async () => {
+    const job = await world.submit();
+    const failure = { code: 'node_execution_error', message: 'm'.repeat(7_000_000) } as const;
+    const fence = await run(job);
+    await lifecycle.finish(fence, endingOf('node_failed', { engineMs: 0, failure }) as AttemptResult);
+    const { error } = await test.database.models.jobAttempt.findFirstOrThrow({ where: { jobId: job.id } });
+    expect(JSON.stringify(error).length).toBeLessThan(32 * 1024);
+  });
+
   it('pauses when it fails, keeps its place, and is not given out before the pause is over', async () => {
     const job = await world.submit();
     expect(await fail(await run(job))).toMatchObject({ from: 'running', status: 'running' });

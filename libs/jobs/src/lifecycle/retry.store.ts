@@ -7,7 +7,7 @@ import { runPart, withdrawal } from './end.store';
 import { RECORDED_AS, type JobEnding } from './job-ending';
 import { runMove, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT } from './settlement';
-import { jsonOrNull } from './storable';
+import { failureOrNull, jsonOrNull } from './storable';
 
 /**
  * The ends that a policy may have tried again: another engine, worker or moment may end otherwise. The same code can stand for one
@@ -52,7 +52,7 @@ export async function retryJob(statements: Statements, guard: EndGuard, ending: 
   const attempt = statementPart('attempt')`
     UPDATE job_attempts a
     SET ended_at = now(), engine_ms = job.used_ms, nodes = ${jsonOrNull(ending.nodes)}::jsonb, outcome = ${RECORDED_AS[ending.ending].outcome},
-      error = ${jsonOrNull(ending.failure)}::jsonb, billed_ms = job.billed_ms
+      error = ${failureOrNull(ending.failure)}::jsonb, billed_ms = job.billed_ms
     FROM ${job} job WHERE a.job_id = job.id AND a.attempt = job.attempt`;
   return runMove(statements, job, [attempt]);
 }

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { JobError, JobMetadata, JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { Delivery } from '../state';
+import { boundedFailure, type Delivery } from '../state';
 
 /** One worker's turn at a job. */
 export interface AttemptRecord {
@@ -81,15 +81,16 @@ export class JobHistoryStore {
     const transitions = await tx.rows<TransitionRecord>(Prisma.sql`
       SELECT seq, from_status, to_status, attempt, cause, worker_id, at
       FROM job_transitions WHERE job_id = ${id}::uuid ORDER BY seq`);
-    return { ...job, attempts, transitions };
+    return { ...bounded(job), attempts, transitions };
   }
 
   /** Jobs that failed, the latest submitted first, `limit` at most, submitted before `before` where one is given. */
   async failed(tx: Statements, before: string | null, limit: number): Promise<FailedJob[]> {
     const older = before === null ? Prisma.empty : Prisma.sql`AND id < ${before}::uuid`;
-    return tx.rows(Prisma.sql`
+    const jobs = await tx.rows<FailedJob>(Prisma.sql`
       SELECT id, account_id, pool_id, attempt, error, created_at, completed_at
       FROM jobs WHERE status = 'failed' AND expires_at > now() ${older} ORDER BY id DESC LIMIT ${limit}`);
+    return jobs.map(bounded);
   }
 
   /** What each worker runs now. Costs a walk over the jobs that workers have. */
@@ -98,4 +99,8 @@ export class JobHistoryStore {
       SELECT worker_id, array_agg(id ORDER BY id) AS job_ids FROM jobs
       WHERE delivery = 'leased' AND worker_id IS NOT NULL GROUP BY worker_id`);
   }
+}
+
+function bounded<Row extends { error: JobError | null }>(row: Row): Row {
+  return { ...row, error: row.error && boundedFailure(row.error) };
 }

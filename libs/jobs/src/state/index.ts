@@ -1,3 +1,4 @@
+export { boundedFailure } from './bounded-failure';
 export { faultOf } from './fault';
 export {
   type ClaimedAttempt,

@@ -1,3 +1,4 @@
+import { describe } from '../../node-api/value';
 import { characterSet, literal, wordBoundary } from './character-sets';
 import { translateClass } from './class-translator';
 import { globalFlags, withFlags, type Flags, type PatternFlags } from './pattern-flags';
@@ -198,14 +199,14 @@ class PatternTranslator {
   }
 
   private newName(name: string): string {
-    if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name)) throw this.reader.error(`${JSON.stringify(name)} is no group name`);
-    if (this.names.has(name)) throw this.reader.error(`the group name ${name} is used twice`);
+    if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name)) throw this.reader.error(`${describe(name)} is no group name`);
+    if (this.names.has(name)) throw this.reader.error(`the group name ${describe(name)} is used twice`);
     return name;
   }
 
   private namedReference(name: string): string {
     const group = this.names.get(name);
-    if (group === undefined) throw this.reader.error(`there is no group ${JSON.stringify(name)}`);
+    if (group === undefined) throw this.reader.error(`there is no group ${describe(name)}`);
     return this.reference(group);
   }
 }

@@ -1,3 +1,4 @@
+import { describe } from '../../node-api/value';
 import { RegexSyntaxError } from './regex-error';
 
 /** A replacement: plain text, and the numbers of groups whose match stands there. */
@@ -42,7 +43,7 @@ export function readTemplate(text: string, groupCount: number, names: ReadonlyMa
 function groupOf(reference: string, groupCount: number, names: ReadonlyMap<string, number>): number {
   const group = /^[0-9]+$/.test(reference) ? Number(reference) : names.get(reference);
   if (group === undefined || group > groupCount)
-    throw new RegexSyntaxError(`The replacement refers to group ${JSON.stringify(reference)}, which is not there.`);
+    throw new RegexSyntaxError(`The replacement refers to group ${describe(reference)}, which is not there.`);
   return group;
 }
 

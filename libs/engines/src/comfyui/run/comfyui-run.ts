@@ -10,7 +10,7 @@ import type { FetchTimes } from './fetch-times';
 import { RunMonitor } from './run-monitor';
 import { PROCESS_ENDED, type Ending, type RunOutcome, type RunServer } from './run-outcome';
 import type { RunOutputs } from './run-outputs';
-import { verdictOf } from './verdict';
+import { boundedMessage, verdictOf } from './verdict';
 
 export interface RunSettings {
   catalogue: NodeCatalogue;
@@ -164,7 +164,7 @@ export class ComfyuiRun {
   }
 
   private scrubbed(failure: EngineFailure): EngineFailure {
-    return { ...failure, message: this.server.scrubber.failure(failure.message) };
+    return { ...failure, message: boundedMessage(failure.message, this.server.scrubber.failure) };
   }
 
   private failed(failure: EngineFailure): RunOutcome {
@@ -191,6 +191,6 @@ export class ComfyuiRun {
     const diskFault = diskFaultOf(error);
     if (diskFault !== null) return this.outcome({ status: 'disk_failed', reason: diskFault });
     const reason = error instanceof Error ? error.message : String(error);
-    return this.lost(this.server.scrubber.failure(reason));
+    return this.lost(boundedMessage(reason, this.server.scrubber.failure));
   }
 }

@@ -74,6 +74,14 @@ describe('the log of a run', () => {
     expect(logOf(['got prompt\n', 'é'.repeat(500)], { tailBytes: 5 }).text).toBe('éé');
   });
 
+  it('is scrubbed no further than it is kept', () => {
+    const scrubbed: number[] = [];
+    const scrub = (text: string): string => (scrubbed.push(text.length), text);
+    const slashes = '/'.repeat(1_000_000);
+    logOf(['got prompt\n', slashes, `${slashes}\n`, slashes], { tailBytes: 100, scrub });
+    expect(Math.max(...scrubbed)).toBeLessThanOrEqual(200);
+  });
+
   it('hides a secret before it cuts', () => {
     const scrub = (text: string): string => text.replaceAll('secret', '[x]');
     expect(logOf(['got prompt\n', 'a secret\n'], { tailBytes: 5, scrub }).text).toBe('[x]\n'.padStart(5));

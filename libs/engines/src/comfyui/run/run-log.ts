@@ -1,5 +1,6 @@
 import { withoutTags } from '../protocol';
 import { driverErrorIn } from './gpu-fault';
+import { endToScrub } from './scrub';
 
 /** ComfyUI's own words around a prompt; between them, what is printed is the prompt's. */
 const BEGIN = /^got prompt$/;
@@ -75,7 +76,7 @@ export class RunLog {
 
   private bounded(partial: string): string {
     const { scrub, tailBytes } = this.options;
-    return partial.length > tailBytes ? scrub(partial).slice(-tailBytes) : partial;
+    return partial.length > tailBytes ? scrub(endToScrub(partial, tailBytes)).slice(-tailBytes) : partial;
   }
 
   private line(written: string): void {
@@ -111,8 +112,9 @@ export class RunLog {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
     if (this.pending.length === 0) return;
+    const { scrub, tailBytes } = this.options;
     // Cut after scrubbing: half a secret would not be found.
-    const text = tail(this.options.scrub(this.pending.join('')), this.options.tailBytes);
+    const text = tail(scrub(endToScrub(this.pending.join(''), tailBytes)), tailBytes);
     this.pending = [];
     this.pendingBytes = 0;
     this.listener.onText(text);

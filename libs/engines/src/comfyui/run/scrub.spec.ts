@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { readCapture } from '../../../fixtures/read-captures';
-import { createScrubber } from './scrub';
+import { beginningToScrub, createScrubber, endToScrub } from './scrub';
 
 const { failure, log } = createScrubber(
   ['/srv/comfyui/custom_nodes', '/srv/comfyui', '/data/gpu0/output/', '/'],
@@ -19,6 +19,8 @@ describe('a scrubbed text', () => {
     const site = 'File "/opt/venv/lib/python3.11/site-packages/torch/nn/modules.py"';
     expect(failure(site)).toBe('File "<python>/torch/nn/modules.py"');
     expect(log('File "/usr/lib/python3.11/asyncio/base.py"')).toBe('File "<python>/asyncio/base.py"');
+    expect(log('C:\\py\\Lib\\site-packages\\a.py, /b/dist-packages/c')).toBe('<python>\\a.py, <python>/c');
+    expect(log('in /x/site-packages')).toBe('in /x/site-packages');
   });
 
   it('has only the last name of any other path, in a failure', () => {
@@ -51,11 +53,30 @@ describe('a scrubbed text', () => {
   it('takes time in proportion to its length', () => {
     const long = '/abcdef'.repeat(50_000);
     expect(failure(long).length).toBeLessThan(long.length);
+    const slashes = '/'.repeat(1_000_000);
+    expect(failure(slashes)).toBe(slashes);
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('/', 'a', ' ', '"', ':', '\\') }),
         (text) => typeof failure(text) === 'string',
       ),
     );
+  });
+});
+
+describe('what is scrubbed of a long text', () => {
+  it('is the whole of one that may be shown', () => {
+    expect(beginningToScrub('a b', 2)).toBe('a b');
+    expect(endToScrub('a b', 2)).toBe('a b');
+  });
+
+  it('is at most twice what is shown, without the word that was cut', () => {
+    expect(beginningToScrub('shown /hal/ved', 5)).toBe('shown');
+    expect(endToScrub('/hal/ved shown', 6)).toBe(' shown');
+  });
+
+  it('is what is shown where a word has no end', () => {
+    expect(beginningToScrub('/'.repeat(1_000_000), 100)).toBe('/'.repeat(100));
+    expect(endToScrub('/'.repeat(1_000_000), 100)).toBe('/'.repeat(100));
   });
 });

@@ -3,8 +3,10 @@ const COMFYUI = '<comfyui>';
 const PYTHON = '<python>';
 const ELSEWHERE = '<path>';
 
-const SITE_PACKAGES = /(?:[A-Za-z]:)?[\\/][^\s"'<>|:]{0,400}[\\/](?:site|dist)-packages(?=[\\/])/g;
-const STANDARD_LIBRARY = /(?:[A-Za-z]:)?[\\/][^\s"'<>|:]{0,400}[\\/]lib[\\/]python3(?:\.\d+)?(?=[\\/])/g;
+/** A path to its end. Each is taken whole, so that the text is gone through once, however many slashes it has. */
+const PATH = /(?:[A-Za-z]:)?[\\/][^\s"'<>|:]*/g;
+/** The folders of a path up to Python's own or its packages'. */
+const PYTHON_FOLDER = /^.+[\\/](?:(?:site|dist)-packages|lib[\\/]python3(?:\.\d+)?)(?=[\\/])/;
 /** An absolute path of two segments or more that no URL, word or marker runs into; the last segment stays. */
 const ABSOLUTE_PATH =
   /(?<![\w.:/\\>-])(?:[A-Za-z]:)?(?:[\\/][^\s"'<>|:,;()[\]{}\\/]+)+(?=[\\/][^\s"'<>|:,;()[\]{}\\/]+)/g;
@@ -29,7 +31,7 @@ export function createScrubber(roots: Iterable<string>, secrets: Iterable<string
     let scrubbed = text;
     for (const secret of hidden) scrubbed = scrubbed.replaceAll(secret, '[redacted]');
     if (inFolders) scrubbed = scrubbed.replace(inFolders, COMFYUI);
-    return scrubbed.replace(SITE_PACKAGES, PYTHON).replace(STANDARD_LIBRARY, PYTHON);
+    return scrubbed.replace(PATH, (path) => path.replace(PYTHON_FOLDER, PYTHON));
   };
   return { log: known, failure: (text) => known(text).replace(ABSOLUTE_PATH, ELSEWHERE) };
 }
@@ -56,4 +58,21 @@ function isFolder(folder: string): boolean {
 
 function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+/**
+ * What has to be scrubbed of a text whose first `length` characters are shown: twice as much at most. The last word goes, of which
+ * the cut may have left half: nobody knows half a path or half a secret for what it is.
+ */
+export function beginningToScrub(text: string, length: number): string {
+  if (text.length <= 2 * length) return text;
+  const [word] = /\s\S*$/.exec(text.slice(length, 2 * length)) ?? [];
+  return text.slice(0, word === undefined ? length : 2 * length - word.length);
+}
+
+/** The same of a text whose last `length` characters are shown, without the word that it may begin in the middle of. */
+export function endToScrub(text: string, length: number): string {
+  if (text.length <= 2 * length) return text;
+  const word = text.slice(-2 * length, -length).search(/\s/);
+  return text.slice(word < 0 ? -length : word - 2 * length);
 }

@@ -64,6 +64,22 @@ describe('the verdict on a run', () => {
     expect(verdictOf(stateOf([['execution_start', {}]]), plain)).toEqual({ status: 'unknown' });
   });
 
+  it('scrubs no more of what a node says than is shown, and shows no half of a secret', () => {
+    const secret = 'sk-0123456789';
+    const said = `${' '.repeat(8 * 1024 - 5)}${secret}${'/'.repeat(1_000_000)}${secret} last`;
+    const scrubbed: string[] = [];
+    const verdict = verdictOf(
+      stateOf([
+        ['execution_error', { node_id: '1', exception_type: 'E', exception_message: `m${said}`, traceback: [said] }],
+      ]),
+      (text) => (scrubbed.push(text), text.replaceAll(/ +/g, '').replaceAll(secret, '[redacted]')),
+    );
+    if (verdict.status !== 'failed') throw new Error('The run did not fail.');
+    expect(Math.max(...scrubbed.map(({ length }) => length))).toBeLessThanOrEqual(32 * 1024);
+    expect(verdict.failure.message).toBe('m');
+    expect(verdict.failure.traceback).toMatch(/^…\/+\[redacted\]last$/);
+  });
+
   it('cuts what is too long, and passes everything through the scrubber', () => {
     const { lines, promptId } = readCapture('fail');
     let state = initialState({ promptId, classes: new Map([['3', 'TestFail']]) });

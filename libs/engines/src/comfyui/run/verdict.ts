@@ -2,6 +2,7 @@ import type { EngineFailure } from '../../engine';
 import type { NodeError } from '../protocol';
 import { gpuAdvice, gpuFaultOf } from './gpu-fault';
 import type { RunState } from './run-state';
+import { beginningToScrub, endToScrub } from './scrub';
 
 /** How a run ended, as far as its messages and its history entry show. */
 export type Verdict =
@@ -14,6 +15,7 @@ export type Verdict =
 
 /** A traceback beyond this is cut at its head: what was raised stands at its end. */
 const MAX_TRACEBACK_LENGTH = 16 * 1024;
+/** Of what ComfyUI says in a sentence. */
 const MAX_MESSAGE_LENGTH = 4 * 1024;
 
 /**
@@ -34,6 +36,11 @@ export function verdictOf(state: RunState, scrub: (text: string) => string): Ver
   return { status: terminal.status };
 }
 
+/** What ComfyUI says of a failure, as it may leave the machine: scrubbed, and cut where it is too long. */
+export function boundedMessage(message: string, scrub: (text: string) => string): string {
+  return scrub(beginningToScrub(message, MAX_MESSAGE_LENGTH)).slice(0, MAX_MESSAGE_LENGTH);
+}
+
 /** A node's error in the words of the port: the class is that of the submitted graph. */
 function failureOf(
   error: NodeError,
@@ -43,10 +50,9 @@ function failureOf(
   const { nodeId, exceptionType, traceback } = error;
   const fault = gpuFaultOf(error);
   const said = fault === null || fault === 'gpu_broken' ? error.message : gpuAdvice(fault, error.message);
-  const message = scrub(said || exceptionType || 'The node failed without saying why.');
   return {
     code: nodeId === null ? 'engine_error' : 'node_execution_error',
-    message: message.slice(0, MAX_MESSAGE_LENGTH),
+    message: boundedMessage(said || exceptionType || 'The node failed without saying why.', scrub),
     nodeId,
     classType: nodeId === null ? error.nodeType : (classes.get(nodeId) ?? error.nodeType),
     traceback: traceback.length === 0 ? null : tracebackOf(traceback, `${exceptionType}: ${error.message}`, scrub),
@@ -54,11 +60,13 @@ function failureOf(
 }
 
 function brokenReason({ nodeId, message }: NodeError, scrub: (text: string) => string): string {
-  const [what = ''] = scrub(message).split('\n');
-  return `The GPU broke down${nodeId === null ? '' : ` in node ${nodeId}`}: ${what.slice(0, MAX_MESSAGE_LENGTH)}.`;
+  const [what = ''] = boundedMessage(message, scrub).split('\n');
+  return `The GPU broke down${nodeId === null ? '' : ` in node ${nodeId}`}: ${what}.`;
 }
 
 function tracebackOf(frames: string[], raised: string, scrub: (text: string) => string): string {
-  const text = scrub(`Traceback (most recent call last):\n${frames.join('')}${raised}`);
-  return text.length > MAX_TRACEBACK_LENGTH ? `…${text.slice(-MAX_TRACEBACK_LENGTH)}` : text;
+  const whole = `Traceback (most recent call last):\n${frames.join('')}${raised}`;
+  const end = endToScrub(whole, MAX_TRACEBACK_LENGTH);
+  const text = scrub(end);
+  return end === whole && text.length <= MAX_TRACEBACK_LENGTH ? text : `…${text.slice(-MAX_TRACEBACK_LENGTH)}`;
 }

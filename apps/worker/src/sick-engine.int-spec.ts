@@ -75,6 +75,8 @@ afterAll(async () => {
 class FrailEngine implements Engine {
   readonly kind = 'cpu';
   isIll = false;
+  /** What becomes of a run while it is ill. */
+  loss: 'lost' | 'disk_failed' = 'lost';
   runs = 0;
   start = (): Promise<void> => Promise.resolve();
   close = this.start;
@@ -92,7 +94,7 @@ class FrailEngine implements Engine {
     this.runs += 1;
     context.onEvent({ type: 'started' });
     await new Promise((resolve) => setTimeout(resolve, RUN_MS));
-    return this.isIll ? { status: 'lost', reason: 'the engine is ill' } : { status: 'succeeded' };
+    return this.isIll ? { status: this.loss, reason: 'the engine is ill' } : { status: 'succeeded' };
   }
 }
 
@@ -264,16 +266,20 @@ describe('a worker whose engine is sick', () => {
     expect(sick.runs).toBeGreaterThan(0);
   });
 
-  it('costs no more than the one attempt that its engine lost', async () => {
-    const [sick, well] = [new FrailEngine(), new FrailEngine()];
-    await pool.open([[sick], [well]]);
-    sick.isIll = true;
-    const ids = await pool.submit(20);
-    await pool.haveSucceeded(ids);
-    expect(sick.runs).toBeLessThanOrEqual(1);
-    expect(await pool.attemptsOf(ids)).toBe(20 + sick.runs);
-    expect(pool.received[0]).toBeLessThanOrEqual(2);
-  });
+  it.each(['lost', 'disk_failed'] as const)(
+    'costs no more than the one attempt that its engine ended as %s',
+    async (loss) => {
+      const [sick, well] = [new FrailEngine(), new FrailEngine()];
+      sick.loss = loss;
+      await pool.open([[sick], [well]]);
+      sick.isIll = true;
+      const ids = await pool.submit(20);
+      await pool.haveSucceeded(ids);
+      expect(sick.runs).toBeLessThanOrEqual(1);
+      expect(await pool.attemptsOf(ids)).toBe(20 + sick.runs);
+      expect(pool.received[0]).toBeLessThanOrEqual(2);
+    },
+  );
 
   it('gives back what it took when no other worker is there, and runs it once it is well', async () => {
     const engine = new FrailEngine();

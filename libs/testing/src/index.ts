@@ -8,6 +8,7 @@ export {
 export { ApiClient, type Answer, type Call } from './api-client';
 export {
   ComfyuiSimulator,
+  NodeRaised,
   spawnableSimulator,
   type NodeClass,
   type SimulatedServerOptions,

@@ -21,6 +21,7 @@ import {
 } from './run';
 import {
   AttachedServerHost,
+  DiskTrouble,
   gpuProblem,
   type LiveServer,
   OwnedServerHost,
@@ -45,6 +46,7 @@ export class ComfyuiEngine implements Engine {
   /** Classes that were seen to report although they are no output nodes. */
   private readonly reportingClasses = new Set<string>();
   private readonly trouble: ServerTrouble;
+  private readonly diskTrouble = new DiskTrouble();
   private readonly chores = new Set<Promise<unknown>>();
   private current: ComfyuiRun | null = null;
   private busy: Promise<EngineResult> | null = null;
@@ -108,7 +110,7 @@ export class ComfyuiEngine implements Engine {
     if (problem !== null) return { ready: false, problem, version: 'unknown', residentModels };
     const live = await this.keeper.whenLive(new AbortController().signal);
     if ('problem' in live) return { ready: false, problem: live.problem, version: 'unknown', residentModels };
-    const trouble = await this.troubleOf(live);
+    const trouble = (await this.troubleOf(live)) ?? (await this.diskTrouble.problemOf(live.files));
     return { ready: trouble === null, problem: trouble, version: live.version, residentModels };
   }
 
@@ -180,6 +182,7 @@ export class ComfyuiEngine implements Engine {
     signal: AbortSignal,
   ): Promise<EngineResult> {
     if (trace) this.learn(trace);
+    if (result.status === 'disk_failed') this.diskTrouble.suspect();
     if (result.status === 'lost') this.options.onNotice?.(`Run ${runId} was lost: ${result.reason}`);
     if (trace && endsProcess(faultOf(trace))) await this.replaceBroken(runId, live);
     else if (isStuck) await this.giveUp(runId, live);

@@ -1,8 +1,9 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lossOf, outputsOf, startRun, type Graph } from '../../conformance/run-workflow';
 import {
   ComfyuiSimulator,
+  NodeRaised,
   createTestFolder,
   eventually,
   type NodeClass,
@@ -184,6 +185,42 @@ describe('an engine attached to a ComfyUI that fails', () => {
       expect(existsSync(restartFile)).toBe(true);
       expect((await engine.health()).problem).toBe('ComfyUI lost its GPU, and its restart was requested.');
       rmSync(restartFile);
+    });
+  });
+
+  describe('has a disk that takes nothing', () => {
+    const writing: Graph = { '1': { class_type: 'Writing', inputs: {} } };
+    const Writing: NodeClass = {
+      outputNode: true,
+      run: () => {
+        throw new NodeRaised('OSError', "[Errno 28] No space left on device: '/srv/comfyui/output/a.png'");
+      },
+    };
+
+    it('is no fault of the node, and takes no run until its folders can be written to', async () => {
+      const restartFile = join(folder.path, 'restart-of-disk');
+      await open({}, { classes: { Writing } }, ({ folders }) => ({ folders, restartFile }));
+      const { output } = simulator.folders;
+      rmSync(output, { recursive: true, force: true });
+      writeFileSync(output, 'in the way');
+      expect(await startRun(engine, writing).result).toEqual({
+        status: 'disk_failed',
+        reason: 'the disk of its worker is full (ENOSPC)',
+      });
+      expect(await engine.health()).toMatchObject({
+        ready: false,
+        problem: 'The folders of ComfyUI cannot be written to: EEXIST.',
+      });
+      rmSync(output);
+      expect(await engine.health()).toMatchObject({ ready: true, problem: null });
+      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+      expect(existsSync(restartFile)).toBe(false);
+    });
+
+    it('is no fault of the node either where its folders are out of reach', async () => {
+      await open({}, { classes: { Writing } });
+      expect(await startRun(engine, writing).result).toMatchObject({ status: 'disk_failed' });
+      expect(await engine.health()).toMatchObject({ ready: true, problem: null });
     });
   });
 

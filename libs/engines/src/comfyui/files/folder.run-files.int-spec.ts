@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scratchDir } from '../../../conformance/run-workflow';
 import { FolderRunFiles } from './folder.run-files';
@@ -45,6 +45,13 @@ describe('files in folders within reach', () => {
     }
     expect(existsSync(join(root, 'stolen.txt'))).toBe(false);
     expect(await files.list('millrace/r1')).toEqual([{ type: 'output', path: 'millrace/r1/a.png' }]);
+  });
+
+  it('can be written, or are not, and nothing stays of the proof', async () => {
+    await files.prove();
+    expect(readdirSync(folders.input)).toEqual(['millrace']);
+    const broken = new FolderRunFiles({ ...folders, temp: join(elsewhere, 'temp') });
+    await expect(broken.prove()).rejects.toThrow('ENOTDIR');
   });
 
   it('of a run are removed, and no others', async () => {

@@ -1,10 +1,13 @@
 import { constants } from 'node:fs';
-import { copyFile, link, mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { ComfyuiFolders } from '../comfyui.config';
 import type { Fetched, FetchTarget, ServerFile } from '../protocol';
 import { InputUnavailable, type RunFiles } from './run-files';
 import { RUNS_FOLDER, runFolder } from './run-paths';
+
+/** More than what a file system keeps beside its names: a full disk does not take it. */
+const PROOF_BYTES = 64 * 1024;
 
 /** Files of a server whose folders this machine has. An output becomes the caller's by a second name where that will do. */
 export class FolderRunFiles implements RunFiles {
@@ -53,6 +56,14 @@ export class FolderRunFiles implements RunFiles {
     const leftovers = [join(input, runFolder(runId)), join(output, runFolder(runId))];
     for (const { path } of temporary) leftovers.push(join(temp, path));
     await Promise.all(leftovers.map((path) => rm(path, { recursive: true, force: true })));
+  }
+
+  async prove(): Promise<void> {
+    for (const folder of Object.values(this.folders) as string[]) {
+      await mkdir(folder, { recursive: true });
+      const proof = await mkdtemp(join(folder, 'millrace-proof-'));
+      await writeFile(join(proof, 'bytes'), Buffer.alloc(PROOF_BYTES)).finally(() => rm(proof, { recursive: true }));
+    }
   }
 
   /** Removes what earlier runs left because their process died. Only where no other engine uses the folders. */

@@ -26,6 +26,10 @@ export class HttpRunFiles implements RunFiles {
   clean(): Promise<void> {
     return Promise.resolve();
   }
+
+  prove(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 function refusalOf(error: unknown): unknown {

@@ -14,6 +14,12 @@ export interface RunFiles {
   list(folder: string): Promise<ServerFile[]>;
   /** Removes what a run left, as far as it can be reached: its input and output folder, and these temporary files. */
   clean(runId: string, temporary: readonly ServerFile[]): Promise<void>;
+  /**
+   * Writes into each folder, and takes it away again; does nothing where the folders are out of reach.
+   *
+   * @throws what the disk says
+   */
+  prove(): Promise<void>;
 }
 
 export class InputUnavailable extends Error {}

@@ -129,6 +129,7 @@ export class ComfyuiRun {
     if (this.context.signal.aborted) return this.outcome({ status: 'interrupted' });
     const verdict = verdictOf(this.monitor.state, this.server.scrubber.failure);
     if (verdict.status !== 'failed' && this.givingUp.signal.aborted) return this.lost(RESET);
+    if (verdict.status === 'disk_failed') return this.outcome(verdict);
     if (verdict.status === 'broken') return this.lost(verdict.reason);
     if (verdict.status === 'interrupted') return this.lost('The run was interrupted, and not by Millrace.');
     if (verdict.status === 'unknown') return this.lost('The run ended, and ComfyUI did not say how.');

@@ -34,6 +34,14 @@ describe('the verdict on a run', () => {
     });
   });
 
+  it('is the fault of the disk, and not of the node, when what it wrote did not fit', () => {
+    const full = { node_id: '1', exception_type: 'OSError', exception_message: '[Errno 28] No space left on device' };
+    expect(verdictOf(stateOf([['execution_error', full]]), plain)).toEqual({
+      status: 'disk_failed',
+      reason: 'the disk of its worker is full (ENOSPC)',
+    });
+  });
+
   it('blames the engine when no node is named', () => {
     expect(verdictOf(stateOf([error('ValueError', null)]), plain)).toMatchObject({
       failure: { code: 'engine_error', nodeId: null },

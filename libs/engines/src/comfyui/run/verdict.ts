@@ -1,5 +1,6 @@
 import type { EngineFailure } from '../../engine';
 import type { NodeError } from '../protocol';
+import { diskFaultOfNode } from './disk-fault';
 import { gpuAdvice, gpuFaultOf } from './gpu-fault';
 import type { RunState } from './run-state';
 import { beginningToScrub, endToScrub } from './scrub';
@@ -11,6 +12,8 @@ export type Verdict =
   | { status: 'failed'; failure: EngineFailure }
   /** The GPU broke down: another attempt may succeed. */
   | { status: 'broken'; reason: string }
+  /** The disk did not take what the node wrote: another machine's may. */
+  | { status: 'disk_failed'; reason: string }
   | { status: 'unknown' };
 
 /** A traceback beyond this is cut at its head: what was raised stands at its end. */
@@ -26,10 +29,13 @@ const MAX_MESSAGE_LENGTH = 4 * 1024;
  */
 export function verdictOf(state: RunState, scrub: (text: string) => string): Verdict {
   const { terminal, blocked, graph } = state;
-  const failed = (error: NodeError): Verdict =>
-    gpuFaultOf(error) === 'gpu_broken'
-      ? { status: 'broken', reason: brokenReason(error, scrub) }
-      : { status: 'failed', failure: failureOf(error, graph.classes, scrub) };
+  const failed = (error: NodeError): Verdict => {
+    if (gpuFaultOf(error) === 'gpu_broken') return { status: 'broken', reason: brokenReason(error, scrub) };
+    const diskFault = diskFaultOfNode(error);
+    return diskFault === null
+      ? { status: 'failed', failure: failureOf(error, graph.classes, scrub) }
+      : { status: 'disk_failed', reason: diskFault };
+  };
   if (terminal === null) return { status: 'unknown' };
   if (terminal.status === 'failed') return failed(terminal.error);
   if (terminal.status === 'succeeded' && blocked !== null) return failed(blocked);

@@ -1,4 +1,5 @@
 export { AttachedServerHost } from './attached.server-host';
+export { DiskTrouble } from './disk-trouble';
 export type { LiveServer } from './live-server';
 export { OwnedServerHost } from './owned.server-host';
 export { RestartRequest } from './restart-request';

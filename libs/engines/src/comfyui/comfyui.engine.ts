@@ -8,10 +8,12 @@ import {
   type ComfyuiBounds,
   type ComfyuiEngineOptions,
 } from './comfyui.config';
+import type { ComfyuiClient } from './protocol';
 import { ResidentModels } from './resident-models';
 import {
   ComfyuiRun,
   FetchTimes,
+  cancelRun,
   createScrubber,
   endsProcess,
   gpuFaultOf,
@@ -50,6 +52,7 @@ export class ComfyuiEngine implements Engine {
   private readonly chores = new Set<Promise<unknown>>();
   private current: ComfyuiRun | null = null;
   private busy: Promise<EngineResult> | null = null;
+  private isClosed = false;
 
   constructor(private readonly options: ComfyuiEngineOptions) {
     const { isLent, openInputClasses, server, previewMethod = 'auto' } = options;
@@ -81,7 +84,9 @@ export class ComfyuiEngine implements Engine {
     await this.keeper.start();
     await this.catalogue();
     const live = await this.keeper.whenLive(new AbortController().signal);
-    if ('problem' in live || live.hidesGraphs) return;
+    if ('problem' in live) return;
+    if (!this.keeper.canReplace) await this.takeOver(live);
+    if (live.hidesGraphs) return;
     this.options.onNotice?.('ComfyUI runs without --disable-metadata: the files it saves hold the whole workflow.');
   }
 
@@ -135,9 +140,31 @@ export class ComfyuiEngine implements Engine {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     this.current?.monitor.onServerGone();
     await this.keeper.close();
     await Promise.allSettled(this.chores);
+  }
+
+  /** A worker that died has left its run on the attached server, and what belongs to it: nobody else will remove that. */
+  private async takeOver({ client, files }: LiveServer): Promise<void> {
+    const left = await this.trouble.takeOver(client);
+    await client.clearHistory();
+    await files
+      .cleanAll()
+      .catch((error: unknown) => this.options.onNotice?.(`Files of runs stay behind: ${String(error)}`));
+    for (const runId of left) {
+      this.options.onNotice?.(`Run ${runId} of another worker is still on ComfyUI, and is ended.`);
+      this.later(this.endLeft(runId, client));
+    }
+  }
+
+  private async endLeft(runId: string, client: ComfyuiClient): Promise<void> {
+    const canceled = await cancelRun(client, runId, this.bounds, () => this.isClosed);
+    if (this.isClosed) return;
+    if (canceled === 'ignored')
+      await this.trouble.abandon(runId).catch((error: unknown) => this.noticeNoRestart(error));
+    else await client.forgetHistory(runId);
   }
 
   private async runAlone(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {

@@ -123,7 +123,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
     it('is not well, and takes no run, until it was restarted', async () => {
       await open({ silenceMs: 2_000 });
       await startRun(engine, failing('')).result;
-      expect((await engine.health()).problem).toContain('hung and was given up');
+      expect((await engine.health()).problem).toContain('that was given up');
       expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
       await expect(engine.reset()).rejects.toThrow("can't restart a ComfyUI that it did not start");
       await simulator.kill();

@@ -72,7 +72,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
     exchange.text('');
   },
   'POST /history': async ({ queue }, exchange) => {
-    const { delete: ids = [] } = JSON.parse(await exchange.body()) as { delete?: string[] };
+    const { clear, delete: ids = [] } = JSON.parse(await exchange.body()) as { clear?: boolean; delete?: string[] };
+    if (clear) queue.history.clear();
     for (const id of ids) queue.history.delete(id);
     exchange.text('');
   },

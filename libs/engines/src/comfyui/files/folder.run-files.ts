@@ -66,7 +66,6 @@ export class FolderRunFiles implements RunFiles {
     }
   }
 
-  /** Removes what earlier runs left because their process died. Only where no other engine uses the folders. */
   async cleanAll(): Promise<void> {
     const { input, output } = this.folders;
     await Promise.all([input, output].map((folder) => rm(join(folder, RUNS_FOLDER), { recursive: true, force: true })));

@@ -27,6 +27,10 @@ export class HttpRunFiles implements RunFiles {
     return Promise.resolve();
   }
 
+  cleanAll(): Promise<void> {
+    return Promise.resolve();
+  }
+
   prove(): Promise<void> {
     return Promise.resolve();
   }

@@ -14,6 +14,8 @@ export interface RunFiles {
   list(folder: string): Promise<ServerFile[]>;
   /** Removes what a run left, as far as it can be reached: its input and output folder, and these temporary files. */
   clean(runId: string, temporary: readonly ServerFile[]): Promise<void>;
+  /** Removes what earlier runs left because their process died. Only where no other engine uses the folders. */
+  cleanAll(): Promise<void>;
   /**
    * Writes into each folder, and takes it away again; does nothing where the folders are out of reach.
    *

@@ -50,6 +50,11 @@ export class ComfyuiClient {
     await this.post('/history', { delete: [promptId] });
   }
 
+  /** Forgets every prompt that has ended. */
+  async clearHistory(): Promise<void> {
+    await this.post('/history', { clear: true });
+  }
+
   /** Ids of all prompts that run or wait, of any client. */
   async queue(): Promise<Queue> {
     const queue = objectOf(await this.getJson('/queue'));

@@ -15,6 +15,21 @@ export class ServerTrouble {
   }
 
   /**
+   * Whatever the server has runs for nobody: who posted it is gone, since the server serves this engine alone. It is given no run before
+   * that has left.
+   *
+   * @returns the runs that it has.
+   * @throws {Unreachable} when the server does not answer
+   */
+  async takeOver(client: ComfyuiClient): Promise<string[]> {
+    const { running, pending } = await client.queue();
+    // What waits is taken out first: it would run next.
+    const left = [...pending, ...running];
+    for (const runId of left) this.abandoned.add(runId);
+    return left;
+  }
+
+  /**
    * The server still has this run, or may.
    *
    * @throws {Error} when its restart cannot be requested
@@ -54,7 +69,9 @@ export class ServerTrouble {
     for (const runId of this.abandoned) {
       if (!running.includes(runId) && !pending.includes(runId)) this.abandoned.delete(runId);
     }
-    return this.abandoned.size > 0 ? 'ComfyUI still has a run in its queue that hung and was given up.' : null;
+    return this.abandoned.size > 0
+      ? 'ComfyUI still has a run in its queue that was given up: it hung, or its worker is gone.'
+      : null;
   }
 }
 

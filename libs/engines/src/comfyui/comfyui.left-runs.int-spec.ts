@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { startRun, type Graph } from '../../conformance/run-workflow';
+import { ComfyuiSimulator, createTestFolder, eventually, type TestFolder } from '@millrace/testing';
+import type { ComfyuiBounds } from './comfyui.config';
+import { ComfyuiEngine } from './comfyui.engine';
+
+/** No bound may be met on a busy machine but the one that a test sets. */
+const BOUNDS: Partial<ComfyuiBounds> = { pollMs: 20, cancelEveryMs: 20, interruptGraceMs: 3_600_000 };
+
+const sleeping = (salt: number): Graph => ({
+  '1': { class_type: 'TestSleep', inputs: { seconds: 0, salt } },
+  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'out' } },
+});
+
+const STEPPING: Graph = {
+  '1': { class_type: 'TestSteps', inputs: { steps: 2, seconds_per_step: 0, salt: 1 } },
+  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'out' } },
+};
+
+describe('an engine attached to a ComfyUI that still has what a worker left that died', () => {
+  let folder: TestFolder;
+  let simulator: ComfyuiSimulator;
+  let engine: ComfyuiEngine;
+
+  beforeAll(async () => {
+    folder = await createTestFolder();
+  });
+  afterAll(() => folder.drop());
+  afterEach(async () => {
+    await engine.close();
+    await simulator.stop();
+  });
+
+  /** The run of a worker that is gone, and another that it had posted, both on the server. */
+  async function openBehind(bounds: Partial<ComfyuiBounds> = {}, restartFile?: string): Promise<{ release(): void }> {
+    simulator = await ComfyuiSimulator.start();
+    const hold = simulator.server.holds.hold({ classType: 'TestSleep', step: 1 });
+    for (const salt of [1, 2]) {
+      const body = JSON.stringify({ prompt: sleeping(salt), prompt_id: randomUUID(), client_id: 'gone' });
+      await fetch(`${simulator.url}/prompt`, { method: 'POST', body });
+    }
+    await hold.reached;
+    mkdirSync(join(simulator.folders.output, 'millrace/of-the-dead'), { recursive: true });
+    const server = { mode: 'attach' as const, url: simulator.url, folders: simulator.folders };
+    engine = new ComfyuiEngine({
+      server: { ...server, ...(restartFile && { restartFile }) },
+      bounds: { ...BOUNDS, ...bounds },
+    });
+    await engine.start();
+    return hold;
+  }
+
+  it('is not ready, and takes no run, before that has left; then nothing of it is left', async () => {
+    const hold = await openBehind();
+    expect((await engine.health()).problem).toContain('its worker is gone');
+    expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
+    await simulator.server.whenInterrupted(1);
+    hold.release();
+    await simulator.server.whenIdle();
+    expect(await engine.health()).toMatchObject({ ready: true, problem: null });
+    await eventually('its history to be gone', () => Promise.resolve(simulator.server.queue.history.size === 0));
+    expect(existsSync(join(simulator.folders.output, 'millrace'))).toBe(false);
+    expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+  });
+
+  it('has it restarted by who runs it where a run ignores the interrupt', async () => {
+    const restartFile = join(folder.path, 'restart-behind');
+    await openBehind({ interruptGraceMs: 100 }, restartFile);
+    await eventually('the restart to be requested', () => Promise.resolve(existsSync(restartFile)));
+    rmSync(restartFile);
+  });
+});

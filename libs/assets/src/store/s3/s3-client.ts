@@ -49,11 +49,16 @@ export const DEFAULT_REQUEST_POLICY: S3RequestPolicy = {
   idleTimeoutMs: 120_000,
 };
 
+/** Of a client whose answers are read at once. A request that gets none within the connect timeout fails. */
+const SOCKETS = 50;
+
 /**
  * A client for AWS or for any server of its protocol. Most others have the bucket in the path, and support only the checksums
  * that the protocol requires. Transient failures are tried again, after a wait with full jitter.
+ *
+ * @param maxSockets `Infinity` for a client whose answers are read as slowly as somebody else takes them.
  */
-export function createS3Client(address: S3Address, policy: S3RequestPolicy): S3Client {
+export function createS3Client(address: S3Address, policy: S3RequestPolicy, maxSockets = SOCKETS): S3Client {
   return new S3Client({
     region: address.region,
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -64,6 +69,8 @@ export function createS3Client(address: S3Address, policy: S3RequestPolicy): S3C
       requestTimeout: policy.requestTimeoutMs,
       throwOnRequestTimeout: true,
       socketTimeout: policy.idleTimeoutMs,
+      httpAgent: { maxSockets },
+      httpsAgent: { maxSockets },
     },
     ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint }),
     forcePathStyle: address.pathStyle ?? address.endpoint !== undefined,

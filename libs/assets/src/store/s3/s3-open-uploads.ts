@@ -8,7 +8,10 @@ export interface OpenUpload extends StagedLeftover {
 }
 
 /** Every open multipart upload of a bucket, page by page. */
-export async function* openUploads({ client, name: Bucket }: Bucket, Prefix: string): AsyncGenerator<OpenUpload> {
+export async function* openUploads(
+  { client, name: Bucket }: Pick<Bucket, 'client' | 'name'>,
+  Prefix: string,
+): AsyncGenerator<OpenUpload> {
   let marker: { KeyMarker: string | undefined; UploadIdMarker: string | undefined } | undefined;
   do {
     const page = await withS3Faults(client.send(new ListMultipartUploadsCommand({ Bucket, Prefix, ...marker })));

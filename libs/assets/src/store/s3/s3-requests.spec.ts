@@ -49,11 +49,11 @@ async function put(size: number, more: Partial<S3Address> = {}): Promise<void> {
   store.close();
 }
 
-function storeOf(more: Partial<S3Address>): S3BlobStore {
+function storeOf(more: Partial<S3Address>, maxAttempts = 3): S3BlobStore {
   const { port } = server.address() as AddressInfo;
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
   const address = { bucket: 'bytes', region: 'us-east-1', endpoint: `http://localhost:${port}`, credentials, ...more };
-  return new S3BlobStore(address, undefined, { ...DEFAULT_REQUEST_POLICY, maxAttempts: 3 });
+  return new S3BlobStore(address, undefined, { ...DEFAULT_REQUEST_POLICY, maxAttempts });
 }
 
 const makesObject = ({ method, path, headers }: Asked): boolean =>
@@ -95,6 +95,17 @@ describe('requests to a bucket', () => {
     refusals = 2;
     await put(10);
     expect(asked).toHaveLength(3);
+  });
+
+  it('find a socket however many objects are open and unread', async () => {
+    const store = storeOf({}, 1);
+    const unread = await Promise.all(Array.from({ length: 60 }, () => store.open('a/key')));
+    for (const size of [10, 6 * MIB]) {
+      await (await store.stage(Readable.from([Buffer.alloc(size)]), { maxBytes: 100 * MIB })).place('a/key');
+    }
+    expect(asked.filter(makesObject)).toHaveLength(3);
+    for (const body of unread) body.destroy();
+    store.close();
   });
 
   it('that fail every time are given up as unreachable', async () => {

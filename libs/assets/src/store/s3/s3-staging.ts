@@ -31,6 +31,8 @@ const MAX_COPY_BYTES = 5 * 1024 ** 3;
 export interface Bucket {
   readonly name: string;
   readonly client: S3Client;
+  /** For bodies that are read as fast as somebody takes them: these hold their sockets, and those of `client` stay free. */
+  readonly reader: S3Client;
   readonly encryption: S3Encryption | undefined;
   /** Name of the object that holds what was placed under `key`. */
   objectOf(key: string): string;

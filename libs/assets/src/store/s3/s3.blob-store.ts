@@ -33,7 +33,9 @@ export class S3BlobStore implements BlobStore {
   constructor(address: S3Address, publicEndpoint?: string, policy: S3RequestPolicy = DEFAULT_REQUEST_POLICY) {
     this.client = createS3Client(address, policy);
     const { bucket: name, encryption } = address;
-    this.bucket = { name, client: this.client, encryption, objectOf: (key) => BLOBS_PREFIX + key };
+    // How many answers may be open is bounded by those who send them on.
+    const reader = createS3Client(address, policy, Infinity);
+    this.bucket = { name, client: this.client, reader, encryption, objectOf: (key) => BLOBS_PREFIX + key };
     this.signer = createS3Client({ ...address, endpoint: publicEndpoint ?? address.endpoint }, policy);
     this.notes = new S3NoteStore(this.client, name, encryption);
     this.parts = new S3PartStore(this.bucket, this.signer);
@@ -55,7 +57,7 @@ export class S3BlobStore implements BlobStore {
 
   async open(key: string, range?: ByteRange): Promise<Readable> {
     const Range = range && `bytes=${range.start}-${range.end}`;
-    const { Body } = await withS3Faults(this.client.send(new GetObjectCommand({ ...this.target(key), Range })));
+    const { Body } = await withS3Faults(this.bucket.reader.send(new GetObjectCommand({ ...this.target(key), Range })));
     // In Node the SDK's answer is always the stream of the response.
     return Body as Readable;
   }
@@ -107,6 +109,7 @@ export class S3BlobStore implements BlobStore {
 
   close(): void {
     this.client.destroy();
+    this.bucket.reader.destroy();
     this.signer.destroy();
   }
 

@@ -90,7 +90,7 @@ export class S3PartStore implements PartStore {
       );
     }
     const { Bucket, Key } = target;
-    const { Body } = await withS3Faults(this.bucket.client.send(new GetObjectCommand({ Bucket, Key })));
+    const { Body } = await withS3Faults(this.bucket.reader.send(new GetObjectCommand({ Bucket, Key })));
     const meter = new ByteMeter(Number.MAX_SAFE_INTEGER);
     await withS3Faults(meterAll(Body as AsyncIterable<Buffer>, meter));
     return assembledInObject(this.bucket, meter, Key);

@@ -7,3 +7,10 @@ export class BoundedMap<V extends object | boolean> extends LRUCache<string, V> 
     super(onGone === undefined ? { max } : { max, dispose: onGone });
   }
 }
+
+/** Bytes by name, up to a sum of their lengths: beyond it, those that were used longest ago go. What alone is longer is not kept. */
+export class BoundedBytes extends LRUCache<string, Buffer> {
+  constructor(maxBytes: number) {
+    super({ maxSize: maxBytes, sizeCalculation: ({ length }) => Math.max(1, length) });
+  }
+}

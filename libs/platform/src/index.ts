@@ -2,7 +2,7 @@ export { type Auditor, type Finding } from './auditor';
 export { BootError, runMain } from './boot';
 export { CRASH_POINTS, crashPoint, type CrashPoint } from './crash-point';
 export { BodiesInFlight, dropRest } from './bodies';
-export { BoundedMap } from './bounded-map';
+export { BoundedBytes, BoundedMap } from './bounded-map';
 export { backoffMs } from './backoff';
 export { ItemSweep } from './sweeps/item-sweep';
 export { KeyRing, type KeyUse, type UseKey } from './secrets/key-ring';

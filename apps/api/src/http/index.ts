@@ -10,7 +10,7 @@ export { readLabelFilter } from './label-filter';
 export { assertNoForeignPage } from './own-hosts';
 export { addressOf, contextOf, networkOf } from './request-context';
 export { targetOf } from './request-target';
-export { sendText } from './send-text';
+export { JSON_TYPE, sendText } from './send-text';
 export { type RouteTable } from './route-table';
 export { type Surface } from './surface';
 export { sendZip } from './zip/zip-answer';

@@ -4,8 +4,8 @@ import type { Response } from 'express';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What is written at a time: the rest waits as one text, not as a copy of it in the buffer of a socket. */
-const CHUNK_CHARACTERS = 65_536;
+/** What is written at a time: the rest waits as it is, not as a copy of it in the buffer of a socket. */
+const CHUNK_LENGTH = 65_536;
 
 /**
  * End an answer with a short JSON text. As a text Node writes it together with the headers; Express would make bytes of it first.
@@ -18,8 +18,15 @@ export function endWithJson(response: Response, text: string): Response {
   return response.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }
 
-/** Send texts, one after the other, as fast as the client takes them. What they hold is the caller's to count (`holdBytes`). */
-export async function sendText(response: Response, contentType: string, texts: readonly string[]): Promise<void> {
+/**
+ * Send texts, or their bytes, one after the other, as fast as the client takes them. What they hold is the caller's to count
+ * (`holdBytes`).
+ */
+export async function sendText(
+  response: Response,
+  contentType: string,
+  texts: readonly (string | Buffer)[],
+): Promise<void> {
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Length', bytes);
@@ -35,10 +42,14 @@ export async function sendText(response: Response, contentType: string, texts: r
   }
 }
 
-function* chunksOf(texts: readonly string[]): Generator<Buffer> {
+function* chunksOf(texts: readonly (string | Buffer)[]): Generator<Buffer> {
   for (const text of texts) {
     for (let start = 0, end = 0; start < text.length; start = end) {
-      end = Math.min(text.length, start + CHUNK_CHARACTERS);
+      end = Math.min(text.length, start + CHUNK_LENGTH);
+      if (typeof text !== 'string') {
+        yield text.subarray(start, end);
+        continue;
+      }
       // A pair of surrogates is one character.
       if (/[\ud800-\udbff]/.test(text.charAt(end - 1)) && end < text.length) end += 1;
       yield Buffer.from(text.slice(start, end));

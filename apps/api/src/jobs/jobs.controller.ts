@@ -25,7 +25,7 @@ import {
   type AnswerOf,
   type InputOf,
 } from '../endpoints';
-import { holdBytes, inTurn, readBytes, sendText } from '../http';
+import { JSON_TYPE, holdBytes, inTurn, readBytes, sendText } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
 import {
@@ -130,7 +130,7 @@ export class JobsController {
   async workflow({ visitor, params, request, response }: InputOf<typeof getJobWorkflow>): Promise<void> {
     holdBytes(request, await this.reads.workflowBytes(visitor.scope, params.id));
     const workflow = await this.reads.workflow(visitor.scope, params.id);
-    await sendText(response, 'application/json; charset=utf-8', ['{"workflow":', workflow, ',"format":"api"}']);
+    await sendText(response, JSON_TYPE, ['{"workflow":', workflow, ',"format":"api"}']);
   }
 
   /** What the run printed, once the job has ended (contract, 2.6). */

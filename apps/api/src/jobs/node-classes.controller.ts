@@ -1,14 +1,18 @@
 import { Controller } from '@nestjs/common';
-import type { NodeClassView } from '@millrace/contracts';
 import { namesTag } from '@millrace/platform';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import { JSON_TYPE, contextOf, holdBytes, sendText } from '../http';
 import { NODE_CLASSES_CACHE, listNodeClasses } from './node-classes.endpoints';
+import { PrintedNodeClasses } from './printed-classes';
 import { ShownNodeClasses } from './shown-classes';
 
 /** What graphs can be made of, for editors and forms. */
 @Controller()
 export class NodeClassesController {
-  constructor(private readonly classes: ShownNodeClasses) {}
+  constructor(
+    private readonly classes: ShownNodeClasses,
+    private readonly printed: PrintedNodeClasses,
+  ) {}
 
   @Serves(listNodeClasses)
   async list({
@@ -16,14 +20,16 @@ export class NodeClassesController {
     request,
     response,
   }: InputOf<typeof listNodeClasses>): Promise<AnswerOf<typeof listNodeClasses>> {
-    const { catalogue, etag, present } = await this.classes.of(visitor);
+    const shown = await this.classes.of(visitor);
     response.setHeader('Cache-Control', NODE_CLASSES_CACHE);
-    response.setHeader('ETag', etag);
-    if (namesTag(request.headers['if-none-match'], etag)) {
+    response.setHeader('ETag', shown.etag);
+    if (namesTag(request.headers['if-none-match'], shown.etag)) {
       response.status(304);
       return undefined;
     }
-    const classes = Object.keys(catalogue).map((name) => [name, present(name)]);
-    return { node_classes: Object.fromEntries(classes) as Record<string, NodeClassView> };
+    const bytes = await this.printed.of(contextOf(request).payer, shown);
+    if (request.method !== 'HEAD') holdBytes(request, bytes.length);
+    await sendText(response, JSON_TYPE, [bytes]);
+    return undefined;
   }
 }

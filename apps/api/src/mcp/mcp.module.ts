@@ -5,6 +5,7 @@ import { JobViews } from './job-views';
 import { JobWatch } from './job-watch';
 import { McpController } from './mcp.controller';
 import { McpServers, TOOLS } from './mcp-servers';
+import { NodeSearch } from './node-search';
 import { OutputContent } from './output-content';
 import {
   CancelJobTool,
@@ -40,6 +41,7 @@ const TOOL_CLASSES = [
     McpServers,
     JobViews,
     JobWatch,
+    NodeSearch,
     OutputContent,
     ...TOOL_CLASSES,
     { provide: TOOLS, useFactory: (...tools: Tool[]) => tools, inject: TOOL_CLASSES },

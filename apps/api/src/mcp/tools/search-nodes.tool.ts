@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { Destinations } from '../../jobs';
-import { searchNodes, type FoundNode } from '../node-search';
+import { NodeSearch, type FoundNode } from '../node-search';
 import type { Tool, ToolAnswer, ToolCall } from '../tool';
 
 const MAX_FOUND = 50;
@@ -26,11 +26,14 @@ const definition = {
 export class SearchNodesTool implements Tool<typeof definition> {
   readonly definition = definition;
 
-  constructor(private readonly destinations: Destinations) {}
+  constructor(
+    private readonly destinations: Destinations,
+    private readonly search: NodeSearch,
+  ) {}
 
   async run({ query, limit }: z.output<typeof definition.input>, { visitor }: ToolCall): Promise<ToolAnswer> {
     const { catalogue } = await this.destinations.of(visitor.surface, { wake: false });
-    const found = searchNodes(catalogue, query);
+    const found = await this.search.find(visitor.caller.accountId, catalogue, query);
     return { value: { node_classes: found.slice(0, limit).map(presentFound), found: found.length } };
   }
 }

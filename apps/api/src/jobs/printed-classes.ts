@@ -1,0 +1,47 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { BoundedBytes, Turns } from '@millrace/platform';
+import type { ShownClasses } from './shown-classes';
+
+/** One answer has about a megabyte for a thousand classes. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+/** Of one account: printing a megabyte takes some 50 ms of a core. */
+const PRINTED_AT_A_TIME = 1;
+/** What is printed before other work has its turn: about a millisecond. */
+const STRETCH_CHARACTERS = 32_768;
+
+/**
+ * The answers that list node classes, as bytes: printed once for all who are shown the same, which their ETag names.
+ */
+@Injectable()
+export class PrintedNodeClasses {
+  private readonly kept = new BoundedBytes(KEPT_BYTES);
+  private readonly turns = new Turns(PRINTED_AT_A_TIME, 'lists of node classes');
+
+  /**
+   * The answer: what is kept, or else printed in a turn of who asks.
+   *
+   * @param payer whose turn it is; see `RequestContext`.
+   * @throws Refusal `rate_limited` when too many wait.
+   */
+  async of(payer: string, shown: ShownClasses): Promise<Buffer> {
+    return (
+      this.kept.get(shown.etag) ?? this.turns.run(payer, async () => this.kept.get(shown.etag) ?? this.print(shown))
+    );
+  }
+
+  private async print({ catalogue, etag, present }: ShownClasses): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    let stretch = '{"node_classes":{';
+    for (const [at, name] of Object.keys(catalogue).entries()) {
+      stretch += `${at === 0 ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(present(name))}`;
+      if (stretch.length < STRETCH_CHARACTERS) continue;
+      pieces.push(Buffer.from(stretch));
+      stretch = '';
+      await setImmediate();
+    }
+    const bytes = Buffer.concat([...pieces, Buffer.from(`${stretch}}}`)]);
+    this.kept.set(etag, bytes);
+    return bytes;
+  }
+}

@@ -19,10 +19,10 @@ export class UploadsController {
 
   @Serves(beginUpload)
   async begin({ visitor, body }: InputOf<typeof beginUpload>): Promise<AnswerOf<typeof beginUpload>> {
-    const { accountId, limits } = visitor.caller;
+    const { accountId, limits, sharedUploads } = visitor.caller;
     const { size_bytes: sizeBytes, ...raw } = body;
     const fields = keptFor(visitor.caller, readUploadFields(raw), this.settings);
-    const upload = await this.uploads.begin(accountId, sizeBytes, fields, limits);
+    const upload = await this.uploads.begin(accountId, sizeBytes, fields, { ...limits, sharedUploads });
     return this.present(visitor.surface, upload);
   }
 

@@ -104,8 +104,15 @@ describe.each(['folder', 'bucket'] as const)('completing an upload in a %s', (ki
   it('keeps the upload when the bytes of the day are used up: it is completed the next day', async () => {
     const here = world.process(stores[kind]());
     const id = await sent(here, randomBytes(1_000));
-    const tooFew = { uploadBytesPerDay: 999 };
-    await expect(here.resumable.complete(wholeAccount(accountId), id, tooFew)).rejects.toEqual(code('rate_limited'));
+    const assembled = jest.spyOn(stores[kind]().parts, 'assemble');
+    const shared = { accountId: await makeAccount(world.database), bytesPerDay: 999 };
+    for (const tooFew of [{ uploadBytesPerDay: 999 }, { ...noLimit, sharedUploads: shared }]) {
+      await expect(here.resumable.complete(wholeAccount(accountId), id, tooFew)).rejects.toEqual(code('rate_limited'));
+      await expect(here.resumable.begin(accountId, 1_000, fields, tooFew)).rejects.toEqual(code('rate_limited'));
+    }
+    // Nothing is read that could not be kept.
+    expect(assembled).not.toHaveBeenCalled();
+    assembled.mockRestore();
     expect((await here.resumable.complete(wholeAccount(accountId), id, noLimit)).createdNew).toBe(true);
   });
 

@@ -88,6 +88,32 @@ describe('an upload in parts', () => {
     listed.mockRestore();
   });
 
+  it('is completed alone of its account, whose others wait, and no other account waits for that', async () => {
+    const other = await makeAccount(world.database);
+    const uploads = await Promise.all(
+      [accountId, accountId, other].map(async (owner) => {
+        const { id } = await here.resumable.begin(owner, 1_000, fields, noLimit);
+        await here.resumable.receive(owner, id, 1, Readable.from([randomBytes(1_000)]));
+        return { owner, id };
+      }),
+    );
+    const assemble = world.store.parts.assemble.bind(world.store.parts);
+    const ends: (() => void)[] = [];
+    const assembled = jest.spyOn(world.store.parts, 'assemble').mockImplementation(async (...args) => {
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return assemble(...args);
+    });
+    const made = uploads.map(({ owner, id }) => here.resumable.complete(wholeAccount(owner), id, noLimit));
+    await eventually('one of each account is read', () => ends.length === 2);
+    expect(assembled).toHaveBeenCalledTimes(2);
+    for (let read = 0; read < 3; read += 1) {
+      await eventually('the next is read', () => ends.length > 0);
+      ends.shift()?.();
+    }
+    expect((await Promise.all(made)).map(({ createdNew }) => createdNew)).toEqual([true, true, true]);
+    assembled.mockRestore();
+  });
+
   it('is one of at most twenty that an account has open', async () => {
     const open = await Promise.all(Array.from({ length: 20 }, () => begin()));
     await expect(begin()).rejects.toEqual(code('rate_limited'));

@@ -27,6 +27,11 @@ const RENEW_MS = 20_000;
 const NAMED_PARTS = 100;
 /** Of one account. A link to a part of a bucket takes up to 0.6 ms of a core, and an upload has up to a thousand. */
 const PART_READS_AT_A_TIME = 1;
+/** Of one account, and of all: each reads a whole file, of up to 50 GiB, from the store and has it copied. */
+const COMPLETED_AT_A_TIME = 1;
+const ALL_COMPLETED_AT_A_TIME = 8;
+/** Those of all wait for a place alone: accounts rest in turns of their own. */
+const NO_REST = { times: 0, isAlways: false };
 
 export interface PartState extends PartSpec {
   received: boolean;
@@ -37,6 +42,8 @@ export interface PartState extends PartSpec {
 /** Uploads of large files in parts that can be sent again: begun here, sent to the store, and joined here. */
 export class ResumableUploadService {
   private readonly turns = new Turns(PART_READS_AT_A_TIME, 'readings of uploads');
+  private readonly completions = new Turns(COMPLETED_AT_A_TIME, 'completions of uploads');
+  private readonly allCompletions = new Turns(ALL_COMPLETED_AT_A_TIME, 'completions of uploads', NO_REST);
 
   constructor(
     private readonly database: Database,
@@ -57,11 +64,11 @@ export class ResumableUploadService {
     accountId: string,
     sizeBytes: number,
     fields: UploadFields,
-    terms: Pick<UploadTerms, 'uploadBytesPerDay' | 'storageBytes'>,
+    terms: Pick<UploadTerms, 'uploadBytesPerDay' | 'storageBytes' | 'sharedUploads'>,
   ): Promise<ResumableUpload> {
     const { maxResumableUploadBytes: maxBytes, uploadPartBytes: partBytes } = this.settings;
     if (sizeBytes > maxBytes) throw fileTooLarge(maxBytes);
-    await this.uploads.assertRoomToday(accountId, sizeBytes, terms.uploadBytesPerDay);
+    await this.uploads.assertRoomToday(accountId, sizeBytes, terms);
     const handle = await this.parts.begin();
     const draft = { id: newId(), accountId, handle, sizeBytes, partBytes, fields };
     const limits = { lifetimeSeconds: UPLOAD_SECONDS, openLimit: OPEN_UPLOADS_PER_ACCOUNT };
@@ -118,8 +125,10 @@ export class ResumableUploadService {
   /**
    * Join the parts, hash the whole, and mint its asset. Repeating it returns the same asset, also after an answer that was
    * lost. Only bytes that are not those that were announced end the upload; after any other error it can be completed again.
+   * One upload of an account is completed at a time, its others wait.
    *
-   * @throws Refusal `not_found`, `upload_incomplete`, `hash_mismatch`, `rate_limited`; BlobStoreError.
+   * @throws Refusal `not_found`, `upload_incomplete`, `hash_mismatch`, `rate_limited` when the day's bytes would be too many, before
+   * any is read, or too many wait; BlobStoreError.
    */
   async complete(
     scope: AssetScope,
@@ -132,7 +141,11 @@ export class ResumableUploadService {
     const hold = await this.hold(accountId, id);
     if (hold === null) return this.ofOtherRequest(scope, id);
     try {
-      return await this.assemble(await this.get(scope, id), terms);
+      const upload = await this.get(scope, id);
+      await this.assertWhole(upload);
+      return await this.completions.run(accountId, () =>
+        this.allCompletions.run('all', () => this.assemble(upload, terms)),
+      );
     } catch (error) {
       if (error instanceof RefusedError && error.reason === UPLOAD_OVER) return await this.ofOtherRequest(scope, id);
       throw error;
@@ -143,10 +156,10 @@ export class ResumableUploadService {
 
   private async assemble(
     upload: ResumableUpload,
-    { uploadBytesPerDay, sharedUploads }: Pick<UploadTerms, 'uploadBytesPerDay' | 'sharedUploads'>,
+    terms: Pick<UploadTerms, 'uploadBytesPerDay' | 'sharedUploads'>,
   ): Promise<MintedAsset> {
-    const { accountId, id, fields } = upload;
-    await this.assertWhole(upload);
+    const { accountId, id, fields, sizeBytes } = upload;
+    await this.uploads.assertRoomToday(accountId, sizeBytes, terms);
     const bytes = await this.parts.assemble(upload.handle, specsOf(upload).length);
     try {
       const minted = await this.uploads.record(
@@ -154,7 +167,7 @@ export class ResumableUploadService {
         bytes,
         // An upload that was begun before there were sub-keys does not say that it belongs to none.
         { ...fields, labels: fields.labels ?? null },
-        { uploadBytesPerDay, sharedUploads, resumableId: id },
+        { ...terms, resumableId: id },
         id,
       );
       // Where this fails, the sweep of uploads drops what stays behind.

@@ -87,11 +87,17 @@ export class UploadService {
     if (await isKeyClaimed(this.database, accountId, 'postAssets', idempotencyKey)) throw keyReused();
   }
 
-  /** @throws Refusal `rate_limited` when so many bytes more would be too many today. @param limitBytes null: no limit. */
-  async assertRoomToday(accountId: string, sizeBytes: number, limitBytes: number | null): Promise<void> {
-    if (limitBytes === null) return;
-    if ((await this.uploadDays.bytesToday(this.database, accountId)) + sizeBytes > limitBytes) {
+  /** @throws Refusal `rate_limited` when so many bytes more would be too many today, of the account or of all who share its budget. */
+  async assertRoomToday(
+    accountId: string,
+    sizeBytes: number,
+    { uploadBytesPerDay: limitBytes, sharedUploads: shared }: Pick<UploadTerms, 'uploadBytesPerDay' | 'sharedUploads'>,
+  ): Promise<void> {
+    if (limitBytes !== null && (await this.bytesToday(accountId)) + sizeBytes > limitBytes) {
       throw uploadsUsedUp(limitBytes);
+    }
+    if (shared !== undefined && (await this.bytesToday(shared.accountId)) + sizeBytes > shared.bytesPerDay) {
+      throw uploadsUsedUp(shared.bytesPerDay, 'All callers together');
     }
   }
 

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
+import { eventually } from '@millrace/testing';
 import { RunningApi } from './fixtures/running-api';
 
 /** Of the loopback network, and not the address on which listeners open by default. */
@@ -34,5 +36,25 @@ describe('the listeners', () => {
   it('bind to what MILLRACE_HOST and MILLRACE_OPS_HOST say, each to its own', async () => {
     expect(await openAt(OTHER_ADDRESS, { MILLRACE_HOST: '0.0.0.0' })).toEqual({ public: true, ops: false });
     expect(await openAt(OTHER_ADDRESS, { MILLRACE_OPS_HOST: '0.0.0.0' })).toEqual({ public: false, ops: true });
+  });
+
+  it('answer CONNECT, and leave nothing open of a client that does not end its connection', async () => {
+    const api = await RunningApi.open();
+    const client = connect({ host: '127.0.0.1', port: api.listeners.port, allowHalfOpen: true });
+    try {
+      let received = '';
+      client.on('error', () => undefined).on('data', (chunk: Buffer) => (received += chunk.toString()));
+      client.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+      await once(client, 'end');
+      expect(received).toMatch(/^HTTP\/1\.1 405 .*method_not_allowed/s);
+      // What is sent to a connection that is gone is answered with its end.
+      await eventually('the connection is gone', () => {
+        client.write('a');
+        return client.destroyed;
+      });
+    } finally {
+      client.destroy();
+      await api.close();
+    }
   });
 });

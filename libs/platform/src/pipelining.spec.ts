@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { eventually } from '@millrace/testing';
 import { createSequentialServer } from './pipelining';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -38,6 +39,34 @@ it('the rest of what such a connection sent is not parsed', async () => {
   await once(socket, 'close');
   expect(parsed).toBeLessThan(10);
 });
+
+it.each([
+  'comes after the answer',
+  'comes after its headers, and nobody reads it',
+  'comes with its headers, and nobody reads it',
+])(
+  'the rest of a body is read slowly once the request is answered, not as fast as it comes, where it %s',
+  async (when) => {
+    const chunk = Buffer.concat([Buffer.from('8000\r\n'), Buffer.alloc(32_768), Buffer.from('\r\n')]);
+    const head = Buffer.from('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const arrived = once(server, 'request');
+    socket.write(when.includes('with') ? Buffer.concat([head, chunk]) : head);
+    const [request] = (await arrived) as [IncomingMessage];
+    const paused = jest.spyOn(request, 'pause');
+    const send = (): void => {
+      while (socket.writable && socket.write(chunk));
+    };
+    socket.on('drain', send);
+    if (when.includes('nobody')) {
+      send();
+      await eventually('its buffer is full', () => request.readableLength >= request.readableHighWaterMark);
+    }
+    begun[0]?.end('answer');
+    await eventually('the answer', () => received.includes('answer'));
+    send();
+    await eventually('pauses', () => paused.mock.calls.length > 2);
+  },
+);
 
 it('requests one after the other share their connection', async () => {
   for (let n = 1; n <= 3; n += 1) {

@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { dropRest } from './bodies';
 
 /**
  * An HTTP server that serves the requests of a connection one after the other, and ends a connection on which a third arrives before
@@ -16,6 +17,8 @@ import type { Socket } from 'node:net';
  *
  * One request may be early, and waits until the answer before it has finished: a client that has received every byte that
  * `Content-Length` promised sends its next request, no matter whether we have noticed that this was the end.
+ *
+ * What arrives of a body after its answer is dropped, slowly and up to a limit (`dropRest`); Node would read it as fast as it comes, for ever.
  *
  * @param options with an `IncomingMessage` of its own only if that is a `SequentialMessage`.
  */
@@ -30,6 +33,10 @@ export function createSequentialServer(
     // Its turn has come when it has the connection; where that has ended it never gets it.
     if (response.socket === null) return;
     answers.set(request.socket, response);
+    // Before Node itself reads on.
+    response.prependOnceListener('finish', () => {
+      if (!request.complete) dropRest(request);
+    });
     listener(request, response);
   };
   return createServer({ IncomingMessage: SequentialMessage, ...options }, (request, response) => {

@@ -103,6 +103,8 @@ export function answerUnreadable(server: Server): void {
     refuse(socket, 405, 'method_not_allowed', 'CONNECT is not supported here; use GET or POST.', {
       Allow: 'GET, POST',
     });
+    // Node has left this connection to us: its other half would stay open for as long as the client likes.
+    socket.once('finish', () => socket.destroy());
   });
 }
 

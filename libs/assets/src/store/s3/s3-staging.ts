@@ -24,8 +24,14 @@ export const STAGING_PREFIX = 'staging/';
 /** The smallest part that S3 accepts. One part is sent while the next one fills, so the memory of an upload is bounded. */
 const PART_BYTES = 5 * 1024 * 1024;
 export const STAGING_BYTES = 2 * PART_BYTES;
-/** The most that S3 copies in one request. */
-const MAX_COPY_BYTES = 5 * 1024 ** 3;
+/** The most of an upload that is not in parts, as S3 has it for an object that is not. */
+const MAX_STAGED_BYTES = 5 * 1024 ** 3;
+/**
+ * Copied in one request: S3 takes 5 GiB, but answers only when all is copied, and a server that copies 10 MB a second must do so within
+ * the time to wait for an answer.
+ */
+const COPY_STEP_BYTES = 256 * 1024 * 1024;
+const COPIES_AT_A_TIME = 3;
 
 /** One bucket: the client for it, and where objects lie in it. */
 export interface Bucket {
@@ -43,7 +49,7 @@ export interface Bucket {
  * staging object, which the server copies later: the key contains the hash, which is known only after the last byte.
  */
 export async function stageInBucket(bucket: Bucket, source: Readable, options: StageOptions): Promise<StagedBytes> {
-  const meter = new ByteMeter(Math.min(options.maxBytes, MAX_COPY_BYTES));
+  const meter = new ByteMeter(Math.min(options.maxBytes, MAX_STAGED_BYTES));
   const upload = new StagingUpload(bucket);
   // Two take turns: one fills while the other is sent.
   let part = new PartBuffer(PART_BYTES);
@@ -118,8 +124,8 @@ export function assembledInObject(bucket: Bucket, meter: ByteMeter, object: stri
 }
 
 /**
- * Copy an object inside a bucket, atomically: in one request, or in parts where it is larger than `stepBytes`. Parts of a copy that broke
- * off are dropped by the sweep of staging.
+ * Copy an object inside a bucket, atomically: in one request, or in parts, a few at a time, where it is larger than `stepBytes`. Parts of a
+ * copy that broke off are dropped by the sweep of staging.
  *
  * @param target name of the new object.
  * @throws BlobStoreError.
@@ -127,7 +133,7 @@ export function assembledInObject(bucket: Bucket, meter: ByteMeter, object: stri
 export async function copyObject(
   bucket: Bucket,
   { source, target, sizeBytes }: { source: string; target: string; sizeBytes: number },
-  stepBytes = MAX_COPY_BYTES,
+  stepBytes = COPY_STEP_BYTES,
 ): Promise<void> {
   const to = { Bucket: bucket.name, Key: target };
   const CopySource = `${bucket.name}/${source}`;
@@ -142,19 +148,30 @@ export async function copyObject(
   const upload = { ...to, UploadId };
   try {
     const Parts: CompletedPart[] = [];
-    for (let start = 0; start < sizeBytes; start += stepBytes) {
-      const CopySourceRange = `bytes=${start}-${Math.min(start + stepBytes, sizeBytes) - 1}`;
-      const PartNumber = Parts.length + 1;
-      const part = new UploadPartCopyCommand({ ...upload, PartNumber, CopySource, CopySourceRange });
-      const { CopyPartResult } = await withS3Faults(bucket.client.send(part));
-      Parts.push({ PartNumber, ETag: CopyPartResult?.ETag });
-    }
+    const ranges = rangesOf(sizeBytes, stepBytes);
+    const copy = async (): Promise<void> => {
+      // One that fails ends the ranges: the others finish what they copy, and begin no more.
+      for (const { PartNumber, CopySourceRange } of ranges) {
+        const part = new UploadPartCopyCommand({ ...upload, PartNumber, CopySource, CopySourceRange });
+        const { CopyPartResult } = await withS3Faults(bucket.client.send(part));
+        Parts[PartNumber - 1] = { PartNumber, ETag: CopyPartResult?.ETag };
+      }
+    };
+    const copies = await Promise.allSettled(Array.from({ length: COPIES_AT_A_TIME }, copy));
+    for (const one of copies) if (one.status === 'rejected') throw one.reason;
     const complete = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } });
     await withS3Faults(bucket.client.send(complete));
   } catch (error) {
     // Where this fails, the sweep of staging drops the parts.
     await bucket.client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
     throw error;
+  }
+}
+
+/** The parts in which an object is copied, by number, and of which bytes each is. */
+function* rangesOf(sizeBytes: number, stepBytes: number): Generator<{ PartNumber: number; CopySourceRange: string }> {
+  for (let start = 0, PartNumber = 1; start < sizeBytes; start += stepBytes, PartNumber += 1) {
+    yield { PartNumber, CopySourceRange: `bytes=${start}-${Math.min(start + stepBytes, sizeBytes) - 1}` };
   }
 }
 

@@ -52,7 +52,12 @@ describe('an upload in parts', () => {
     );
     const made = all.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
     expect(made.filter(({ createdNew }) => createdNew)).toHaveLength(1);
-    for (const one of all) if (one.status === 'rejected') expect(one.reason).toEqual(code('upload_incomplete'));
+    for (const one of all) {
+      if (one.status === 'fulfilled') continue;
+      expect(one.reason).toEqual(code('upload_incomplete'));
+      expect((one.reason as Error).message).toContain('Complete it again in a moment: the answer is the asset.');
+    }
+    expect((await here.resumable.complete(wholeAccount(accountId), id, noLimit)).asset.id).toBe(made[0]?.asset.id);
     expect(await world.database.models.asset.count({ where: { accountId } })).toBe(1);
   });
 

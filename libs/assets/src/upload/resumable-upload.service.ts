@@ -277,5 +277,6 @@ function tooManyOpen(): Refusal {
 }
 
 function beingCompleted(): Refusal {
-  return new Refusal('upload_incomplete', 'Another request is completing the upload; read it to see the result.');
+  const message = 'Another request is completing the upload. Complete it again in a moment: the answer is the asset.';
+  return new Refusal('upload_incomplete', message);
 }

@@ -168,7 +168,7 @@ export const ERROR_CATALOGUE = {
   upload_incomplete: {
     status: 409,
     cause: 'Parts of the upload have not arrived or have another size, or another request is completing the upload.',
-    cure: 'Send the parts that details.missing lists, then complete the upload again.',
+    cure: 'Send the parts that details.missing lists, then complete the upload again. Where it lists none, complete it again in a moment: the answer is the asset.',
   },
   payload_too_large: {
     status: 413,

@@ -6,5 +6,5 @@ export {
   composeReappliedErasures,
 } from './composition';
 export { ERASURE_COUNTS, Erasures, type Erasure } from './erasure';
-export { AccountExports } from './export';
+export { AccountExports, JOBS_PAGE_BYTES } from './export';
 export { privacySettings } from './privacy.settings';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { AccountExports } from '@millrace/privacy';
-import { sendZip } from '../http';
+import { AccountExports, JOBS_PAGE_BYTES } from '@millrace/privacy';
+import { holdBytes, sendZip } from '../http';
 
 /** Sends an answer in a place that bounds how many there are. @throws Refusal where there is none. */
 export type SendInPlace = (send: () => Promise<void>) => Promise<void>;
@@ -12,7 +12,7 @@ export class AccountArchive {
   constructor(private readonly exports: AccountExports) {}
 
   /**
-   * Send the archive when it is its turn.
+   * Send the archive when it is its turn. A page of it counts with the bodies in memory until it is sent.
    *
    * @param inPlace by default none is taken.
    * @throws Refusal `rate_limited`; what `inPlace` throws.
@@ -35,6 +35,7 @@ export class AccountArchive {
     // A place is taken when the turn has come: those that wait, perhaps for clients that are gone, hold none.
     await this.exports.send(accountId, (files) =>
       inPlace(() => {
+        holdBytes(request, JOBS_PAGE_BYTES);
         begin();
         return sendZip(response, files);
       }),

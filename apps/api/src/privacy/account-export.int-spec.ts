@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorEnvelope } from '@millrace/contracts';
+import { JOBS_PAGE_BYTES } from '@millrace/privacy';
 import { eventually } from '@millrace/testing';
 import { GRAPH, announceCatalogue } from '../fixtures/own-records';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
@@ -8,10 +9,13 @@ const PATH = '/platform/v1/account/export';
 /** More than the sockets between two processes hold, in records of this length. */
 const RECORDS = 4;
 const RECORD_BYTES = 8_000_000;
+/** What an account may have in memory beside an export. */
+const ROOM_BYTES = 65_536;
 
 let api: RunningApi;
 beforeAll(async () => {
-  api = await RunningApi.open();
+  const room = String(JOBS_PAGE_BYTES + ROOM_BYTES);
+  api = await RunningApi.open({ MILLRACE_BODY_BYTES_IN_FLIGHT_PER_ACCOUNT: room });
   await announceCatalogue(api, api.env.MILLRACE_POOL ?? '');
 });
 afterAll(() => api.close());
@@ -47,6 +51,20 @@ describe('an export of an account', () => {
     expect([refused.status, refused.body.error.code]).toEqual([429, 'too_many_streams']);
     gone.abort();
     await eventually('the place to be free', async () => (await openStreams(account)) === 0);
+  });
+
+  it('counts with the bodies in memory of its account until its client goes', async () => {
+    const account = await largeAccount();
+    const gone = new AbortController();
+    expect((await ask(account, { signal: gone.signal })).status).toBe(200);
+    const submit = () => {
+      const json = { workflow: GRAPH, metadata: { text: 'x'.repeat(ROOM_BYTES) } };
+      return api.client(account.key).call('POST', '/api/v2/jobs', { json });
+    };
+    const refused = await submit();
+    expect([refused.status, refused.body.error]).toEqual([429, expect.objectContaining({ code: 'rate_limited' })]);
+    gone.abort();
+    await eventually('the bytes to be given back', async () => (await submit()).status !== 429);
   });
 
   it('is refused while as many streams are open as may be; operators and HEAD take no place', async () => {

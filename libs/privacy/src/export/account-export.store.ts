@@ -21,10 +21,13 @@ export interface ExportedOutput {
   at: Date;
 }
 
+/** Bytes of a page of jobs, whose graphs and logs may be large; a job that alone has more is a page of its own. */
+export const JOBS_PAGE_BYTES = 4_194_304;
+
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const NEVER = '-infinity';
 
-/** What every page is read by: whose it is, behind which place, and how long it is. */
+/** What every page is read by: whose it is, behind which place, and how many records it has at most. */
 interface PageOf {
   accountId: string;
   after: string | null;
@@ -54,6 +57,18 @@ const jobIds = (page: PageOf): Prisma.Sql => Prisma.sql`
      ) j)
   ) next ORDER BY id LIMIT ${page.limit}`;
 
+/** Of those as many as a page takes. Lengths of texts are read without the texts. */
+const jobsOfPage = (page: PageOf): Prisma.Sql => Prisma.sql`
+  SELECT id FROM (
+    SELECT id, row_number() OVER (ORDER BY id) AS nth, sum(bytes) OVER (ORDER BY id) AS bytes_so_far FROM (
+      SELECT j.id, coalesce(octet_length(g.workflow), 0) + coalesce(octet_length(l.text), 0)
+        + octet_length(concat(j.metadata, j.error, j.progress))
+        + (SELECT coalesce(sum(octet_length(concat(a.nodes, a.error))), 0) FROM job_attempts a WHERE a.job_id = j.id) AS bytes
+      FROM (${jobIds(page)}) ids JOIN jobs j ON j.id = ids.id
+      LEFT JOIN job_graphs g ON g.job_id = j.id LEFT JOIN job_logs l ON l.job_id = j.id
+    ) lengths
+  ) sums WHERE nth = 1 OR bytes_so_far <= ${JOBS_PAGE_BYTES}`;
+
 const byId =
   (columns: Prisma.Sql, from: Prisma.Sql) =>
   (page: PageOf): Prisma.Sql => Prisma.sql`
@@ -75,7 +90,7 @@ const jobLines = (page: PageOf): Prisma.Sql => Prisma.sql`
       (SELECT json_agg(json_build_object('node_id', o.node_id, 'name', o.name, 'type', o.type, 'asset_id', o.asset_id) ORDER BY o.attempt, o.ordinal)
         FROM job_outputs o WHERE o.job_id = j.id) AS outputs,
       (SELECT l.text FROM job_logs l WHERE l.job_id = j.id) AS log
-    FROM (${jobIds(page)}) ids JOIN jobs j ON j.id = ids.id LEFT JOIN job_graphs g ON g.job_id = j.id
+    FROM (${jobsOfPage(page)}) ids JOIN jobs j ON j.id = ids.id LEFT JOIN job_graphs g ON g.job_id = j.id
   ) r ORDER BY r.id`;
 
 /** Outputs and uploads each have an index in the order of time. */
@@ -166,6 +181,7 @@ export const EXPORT_NAMES = Object.keys(FILES) as ExportName[];
 
 /** The SQL of an account's archive: pages of each of its files, by index. Every method takes the account. */
 export class AccountExportStore {
+  /** The records behind a place; none are left where none are returned. */
   async page(statements: Statements, name: ExportName, page: PageOf): Promise<ExportLine[]> {
     return statements.rows(FILES[name](page));
   }

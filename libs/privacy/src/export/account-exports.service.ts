@@ -6,7 +6,7 @@ import type { Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
 import { EXPORT_NAMES, type AccountExportStore, type ExportName, type ExportedOutput } from './account-export.store';
 
-/** Records that are in memory at a time; a graph may be large. */
+/** Records, and jobs of which the outputs are read, that are in memory at a time. */
 const PAGE = 200;
 const JOBS_PAGE = 20;
 /** Archives of one account that are written at a time. */
@@ -81,16 +81,15 @@ export class AccountExports {
   }
 
   private async *lines(accountId: string, name: ExportName): AsyncGenerator<string> {
-    const limit = name === 'jobs' ? JOBS_PAGE : PAGE;
     for (let after: string | null = null; ;) {
       const page: { line: string; place: string }[] = await this.store.page(this.database, name, {
         accountId,
         after,
-        limit,
+        limit: PAGE,
       });
       for (const { line } of page) yield line;
       const last = page.at(-1);
-      if (last === undefined || page.length < limit) return;
+      if (last === undefined) return;
       after = last.place;
     }
   }

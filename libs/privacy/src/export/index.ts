@@ -1,2 +1,2 @@
-export { AccountExportStore } from './account-export.store';
+export { AccountExportStore, JOBS_PAGE_BYTES } from './account-export.store';
 export { AccountExports } from './account-exports.service';

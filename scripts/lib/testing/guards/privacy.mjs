@@ -31,6 +31,13 @@ export const PRIVACY_GUARDS = [
     '',
     RUNS,
   ),
+  of(
+    'a page of the jobs of an export has bounded bytes',
+    'libs/privacy/src/export/account-export.store.ts',
+    ' WHERE nth = 1 OR bytes_so_far <= ${JOBS_PAGE_BYTES}',
+    '',
+    ['libs/privacy/src/export/account-export.int-spec'],
+  ),
   without('an erasure is open once', 'DROP INDEX erasures_open_key', RUNS),
   without('a closed account stays closed', 'ALTER TABLE accounts DROP CONSTRAINT accounts_closed_check', RUNS),
   without('an entry of the audit log is not changed', 'DROP TRIGGER audit_log_append_trigger ON audit_log', RUNS),

@@ -104,8 +104,25 @@ it('of an erased label nothing is found, though maintenance is killed in the mid
   // Bob's other job reads what Ada's has made.
   const hersOfBob = made?.outputs[0]?.id ?? '';
   const mixed = await succeeded((await client.run(loading(hersOfBob, 'mixed'), { metadata: { user: 'bob' } })).id);
+  // What is said of her without a job or a key of hers: a warning of a cap in money, and why a job of another's batch was refused.
+  const endpoint = { url: 'https://receiver.example.com/', events: ['spend.warning'] };
+  await client.call('POST', '/platform/v1/webhook-endpoints', { json: endpoint });
+  const cap = { label: 'user', value: ADA, daily_micros: 1, daily_at_cap: 'stop' };
+  await client.call('PUT', '/platform/v1/label-rules', { json: cap });
+  const jobOf = (user: string): object => ({ workflow: loading(shared, user), metadata: { user } });
+  const each = { admission: 'each', jobs: [jobOf(ADA), jobOf('bob')] };
+  const { body: batch } = await client.call<{ id: string; refused: { code: string }[] }>('POST', '/api/v2/batches', {
+    json: each,
+  });
+  expect(batch.refused).toMatchObject([{ code: 'label_spend_limit' }]);
+  await eventually('the batch to be over', async () => {
+    const { body } = await client.call<{ completed_at: string | null }>('GET', `/api/v2/batches/${batch.id}`);
+    return body.completed_at !== null;
+  });
   const before = await costs();
-  expect((await tablesWith(stack.test.url, ADA)).length).toBeGreaterThan(5);
+  const said = await tablesWith(stack.test.url, ADA);
+  expect(said.length).toBeGreaterThan(5);
+  expect(said).toEqual(expect.arrayContaining(['batches', 'webhook_messages']));
 
   const other = await stack.createAccount();
   // Nobody carries it out, so that it is asked for twice before it is done.

@@ -52,6 +52,16 @@ export class JobEraser {
     return this.store.deleteBatches(tx, accountId, subject, limit);
   }
 
+  /** Forget why items of batches were refused that name the label and value, a page of batches. @returns the last of it; null: none was left. */
+  forgetRefusals(
+    tx: Statements,
+    accountId: string,
+    of: { label: string; value: string },
+    page: { after: string; limit: number },
+  ): Promise<{ last: string | null }> {
+    return this.store.forgetRefusals(tx, accountId, of, page);
+  }
+
   /** Forget rules and counts of labels, at most `limit` of each. @returns how many went. */
   forgetLabels(tx: Statements, accountId: string, subject: ManyJobs, limit: number): Promise<number> {
     return this.labels.forget(tx, accountId, subject.kind === 'account' ? null : subject, limit);

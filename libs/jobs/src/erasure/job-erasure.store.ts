@@ -103,6 +103,30 @@ export class JobErasureStore {
       RETURNING id`);
     return rows.map(({ id }) => id);
   }
+
+  /**
+   * Forget why items were refused, in batches of which one was refused for a rule of the label and value: a page of the account's batches
+   * is read, in the order of their ids.
+   *
+   * @returns the last of it; null: none was left.
+   */
+  async forgetRefusals(
+    tx: Statements,
+    accountId: string,
+    { label, value }: { label: string; value: string },
+    { after, limit }: { after: string; limit: number },
+  ): Promise<{ last: string | null }> {
+    const [row] = await tx.rows<{ last: string | null }>(Prisma.sql`
+      WITH page AS (
+        SELECT b.id, b.refused FROM batches b
+        WHERE b.account_id = ${accountId}::uuid AND b.id > ${after}::uuid ORDER BY b.id LIMIT ${limit}
+      ), forgotten AS (
+        UPDATE batches b SET refused = '[]' FROM page p
+        WHERE b.id = p.id AND p.refused @> ${JSON.stringify([{ details: { label, value } }])}::jsonb
+      )
+      SELECT (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last`);
+    return row ?? { last: null };
+  }
 }
 
 /** The condition on the row `j` of a job that is to be erased. */

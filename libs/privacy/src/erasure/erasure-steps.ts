@@ -47,7 +47,20 @@ export interface Erasers {
  */
 const ORDER = {
   job: ['note', 'jobs', 'usage', 'bytes'],
-  label: ['note', 'jobs', 'uploads', 'assets', 'batches', 'labels', 'usage', 'notices', 'log', 'keys', 'bytes'],
+  label: [
+    'note',
+    'jobs',
+    'uploads',
+    'assets',
+    'batches',
+    'refusals',
+    'labels',
+    'usage',
+    'notices',
+    'log',
+    'keys',
+    'bytes',
+  ],
   account: [
     'note',
     'close',
@@ -125,6 +138,11 @@ export class ErasureSteps {
             counts: { batches: batchIds.length, webhook_messages: messages },
           };
         };
+      case 'refusals':
+        return async (tx) => {
+          const { last } = await jobs.forgetRefusals(tx, accountId, labelOf(subject), pageAfter(place));
+          return { next: last === null ? 'over' : 'again', place: last };
+        };
       case 'labels':
         return async (tx) => {
           const gone = await jobs.forgetLabels(tx, accountId, many(subject), READ);
@@ -198,9 +216,8 @@ export class ErasureSteps {
 
   private async eraseNotices(tx: Statements, { accountId, place }: ErasureLease, of: LabelValue): Promise<Outcome> {
     const keyIds = await this.erasers.accounts.subKeys(tx, accountId, of);
-    if (keyIds.length === 0) return { next: 'over' };
-    const page = { after: place ?? BEFORE_ALL, limit: READ };
-    const { deleted, last } = await this.erasers.webhooks.deleteKeyNotices(tx, accountId, keyIds, page);
+    const named = { label: of.label, value: of.value, keyIds };
+    const { deleted, last } = await this.erasers.webhooks.deleteNotices(tx, accountId, named, pageAfter(place));
     return { next: last === null ? 'over' : 'again', place: last, counts: { webhook_messages: deleted } };
   }
 
@@ -208,8 +225,7 @@ export class ErasureSteps {
   private async redactLog(tx: Statements, { accountId, subject, place }: ErasureLease): Promise<Outcome> {
     const { accounts } = this.erasers;
     const texts = subject.kind === 'label' ? await this.textsOf(tx, accountId, subject) : null;
-    const page = { after: place ?? BEFORE_ALL, limit: READ };
-    const { redacted, last } = await accounts.redactLog(tx, accountId, texts, page);
+    const { redacted, last } = await accounts.redactLog(tx, accountId, texts, pageAfter(place));
     return { next: last === null ? 'over' : 'again', place: last, counts: { audit_entries: redacted } };
   }
 
@@ -220,6 +236,10 @@ export class ErasureSteps {
   }
 }
 
+const pageAfter = (place: string | null): { after: string; limit: number } => ({
+  after: place ?? BEFORE_ALL,
+  limit: READ,
+});
 const goOn = (done: number, limit: number): Outcome['next'] => (done < limit ? 'over' : 'again');
 
 function many(subject: ErasureSubject): Many {

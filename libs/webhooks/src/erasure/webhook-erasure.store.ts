@@ -20,20 +20,27 @@ export class WebhookErasureStore {
     return ofJobs + ofBatches;
   }
 
-  /** Notices about keys: a page of the account's messages is read, in the order of their ids. @returns the last of it; null: none was left. */
-  async deleteKeyNotices(
+  /**
+   * Notices that name a value of a label or a key: a page of the account's messages is read, in the order of their ids.
+   *
+   * @returns the last of it; null: none was left.
+   */
+  async deleteNotices(
     tx: Statements,
     accountId: string,
-    keyIds: readonly string[],
+    { label, value, keyIds }: { label: string; value: string; keyIds: readonly string[] },
     { after, limit }: { after: string; limit: number },
   ): Promise<{ deleted: number; last: string | null }> {
     const [row] = await tx.rows<{ deleted: number; last: string | null }>(Prisma.sql`
       WITH page AS (
-        SELECT m.id, m.data ->> 'id' AS key_id, m.type FROM webhook_messages m
+        SELECT m.id, m.type, m.data FROM webhook_messages m
         WHERE ${ofAccount(accountId)} AND m.id > ${after}::uuid ORDER BY m.id LIMIT ${limit}
       ), gone AS (
         DELETE FROM webhook_messages m USING page p
-        WHERE m.id = p.id AND p.type = 'key.expiring' AND p.key_id = ANY(${[...keyIds]}::text[]) RETURNING 1
+        WHERE m.id = p.id AND (
+          (p.type = 'key.expiring' AND p.data ->> 'id' = ANY(${[...keyIds]}::text[]))
+          OR (p.type = 'spend.warning' AND (p.data @> ${JSON.stringify({ label, value })}::jsonb OR p.data ->> 'key_id' = ANY(${[...keyIds]}::text[]))))
+        RETURNING 1
       )
       SELECT (SELECT count(*) FROM gone)::int AS deleted, (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last`);
     return row ?? { deleted: 0, last: null };

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { Clients } from '../client';
 import { INTERRUPT_POLICIES, InterruptGuard, type InterruptPolicy, type ProgressView } from '../follow';
-import { CliFailure } from '../process';
+import { CliFailure, Interrupted, ServiceFailure, wasNotSent } from '../process';
 import { failureLines } from '../terminal';
 import type { CommandContext } from './command-context';
 
@@ -39,6 +39,22 @@ export async function withGuard<T>(
     return await run(guard);
   } finally {
     guard.stop();
+  }
+}
+
+/**
+ * Send a request that makes something under an idempotency key. One without an answer may have had its effect (contract, 4.1, rule 5).
+ *
+ * @param cure says what is not known then, and how the same is sent again under its key.
+ * @throws {Interrupted | ServiceFailure} with that cure, and {ServiceRefusal}.
+ */
+export async function knownOutcome<T>(guard: InterruptGuard, cure: string, request: () => Promise<T>): Promise<T> {
+  try {
+    return await guard.submitting(request);
+  } catch (error) {
+    if (guard.signal.aborted) throw new Interrupted('Interrupted before the answer came.', cure);
+    if (error instanceof ServiceFailure && !wasNotSent(error)) error.facts.cure = cure;
+    throw error;
   }
 }
 

@@ -5,7 +5,7 @@ import type { InterruptGuard } from '../follow';
 import { assetReference, GraphText, valueJson } from '../graph';
 import { type Host, Interrupted, ServiceRefusal } from '../process';
 import { type Palette, plainLine, size } from '../terminal';
-import { knownOutcome } from './known-outcome';
+import { knownOutcome } from './interrupt-option';
 import { parseAssignment, parseLabels } from './values/assignment';
 import { idempotencyKey } from './values/typed-value';
 

@@ -157,17 +157,6 @@ describe('millrace assets', () => {
     expect(host.printed.slice(before)).toBe(CONTENT.toString());
   });
 
-  it.each([
-    ['/platform/v1/erasures', ['privacy', 'erasures']],
-    ['/platform/v1/deployments/d2/changes', ['deployments', 'changes', 'd2']],
-  ])('reads %s page by page', async (path, command) => {
-    service.on(`GET ${path}`, json(200, { found: [{ id: 'one' }], next_cursor: 'abc' }));
-    expect(await millrace(...command)).toBe(0);
-    expect(host.noted).toContain('add --cursor abc');
-    expect(await millrace(...command, '--cursor', 'abc', '--limit', '5')).toBe(0);
-    expect(service.received.at(-1)?.path).toBe(`${path}?limit=5&cursor=abc`);
-  });
-
   it('leaves no file of a download that Ctrl-C ends, under its name or another', async () => {
     const { id, hash } = outputOf(service.url, 1, CONTENT);
     const asset = assetOf(service.url, 1, { hash, size_bytes: CONTENT.byteLength, file_path: 'p.png' });

@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { paged, pageOf, type PageFlags } from './page-options';
 import { saveDownload } from './save-download';
+import { paged, pageOf, type PageFlags } from './values/page-options';
 
 interface Filters {
   actor?: string;

@@ -3,9 +3,9 @@ import type { CallOptions } from '../client';
 import { UsageFailure } from '../process';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { paged, pageOf, type PageFlags } from './page-options';
 import { graphFileOrNone } from './values/graph-file';
 import { modelsOrNone } from './values/model-list';
+import { paged, pageOf, type PageFlags } from './values/page-options';
 import { limitOrDefault, parserOf, wholeNumber } from './values/typed-value';
 
 interface ScaleFlags {

@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { recordOf } from '../client';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { paged, pageOf, type PageFlags } from './page-options';
 import { saveDownload } from './save-download';
 import { parseLabels } from './values/assignment';
+import { paged, pageOf, type PageFlags } from './values/page-options';
 
 export function addPrivacy(program: Command, bind: Bind): void {
   const privacy = program.command('privacy').description('all that your account has: read it, or have it erased');

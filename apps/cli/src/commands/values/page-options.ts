@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { parserOf, wholeNumber } from './values/typed-value';
+import { parserOf, wholeNumber } from './typed-value';
 
 /** Which page of a list. */
 export interface PageFlags {

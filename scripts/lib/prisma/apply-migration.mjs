@@ -7,7 +7,7 @@ import { underWatch } from './lock-watch.mjs';
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
 /** @typedef {import('./migration-files.mjs').Migration} Migration */
 
-/** Whatever wants the table queues behind a statement that waits for its lock, so that wait has to be short. */
+/** All that want the table queue behind a statement that waits for its lock, so that wait has to be short. */
 const LOCK_TIMEOUT_MS = 2_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
@@ -38,7 +38,7 @@ export async function applyMigration(scope, client, watcher, migration) {
 }
 
 /**
- * As one transaction. Where a lock is not to be had soon, everything is undone, what queued behind it goes on, and it is tried again.
+ * As one transaction. Where it does not get a lock soon, everything is undone, what queued behind it goes on, and it is tried again.
  *
  * @param {Scope} scope
  * @param {Client} client

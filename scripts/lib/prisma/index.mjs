@@ -1,5 +1,5 @@
 export { migrationFaults } from './migration-rules.mjs';
-export { migrate } from './migrate.mjs';
+export { createDatabase, migrate } from './migrate.mjs';
 export { migrationFiles } from './migration-files.mjs';
 export { onDatabase } from './on-database.mjs';
 export { generateClient } from './prisma-client.mjs';

@@ -15,7 +15,7 @@ const UNDEFINED_DATABASE = '3D000';
 /** Another one made it: before this command began, or at the very same time. */
 const MADE_BY_ANOTHER = ['42P04', '23505'];
 
-/** A migration takes as long as it needs, whatever the limits of its role; those of locks it sets itself. */
+/** A migration takes as long as it needs: the limits that its role has for the service do not hold for it. Those of locks it sets itself. */
 const SESSION = `
   SET application_name = 'millrace-migrate';
   SET statement_timeout = 0;
@@ -70,7 +70,7 @@ async function takeTurn(scope, client) {
  * @param {string} url
  * @throws {Failure} when the server is out of reach, or refuses
  */
-async function createDatabase(url) {
+export async function createDatabase(url) {
   const name = decodeURIComponent(new URL(url).pathname.slice(1));
   try {
     await onDatabase(url, async () => undefined);

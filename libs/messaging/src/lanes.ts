@@ -34,7 +34,7 @@ const STALLED_EVERY_MS = 5_000;
 const LEFT_AFTER_MS = 25;
 
 /**
- * For so long a consumer that stops waits until Redis knows of its last messages. Those that it does not hear of, as while it is away, are given to others once
+ * For so long a consumer that stops waits until Redis knows of its last messages. Those that it does not learn of, as while it is away, are given to others once
  * their locks have run out.
  */
 const LAST_REPORT_MS = 2_000;

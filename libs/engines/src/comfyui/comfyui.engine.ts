@@ -149,22 +149,19 @@ export class ComfyuiEngine implements Engine {
   /** A worker that died has left its run on the attached server, and what belongs to it: nobody else will remove that. */
   private async takeOver({ client, files }: LiveServer): Promise<void> {
     const left = await this.trouble.takeOver(client);
+    await Promise.all(left.map((runId) => this.endLeft(runId, client)));
+    if (this.isClosed) return;
     await client.clearHistory();
     await files
       .cleanAll()
       .catch((error: unknown) => this.options.onNotice?.(`Files of runs stay behind: ${String(error)}`));
-    for (const runId of left) {
-      this.options.onNotice?.(`Run ${runId} of another worker is still on ComfyUI, and is ended.`);
-      this.later(this.endLeft(runId, client));
-    }
   }
 
   private async endLeft(runId: string, client: ComfyuiClient): Promise<void> {
+    this.options.onNotice?.(`Run ${runId} of another worker is still on ComfyUI, and is ended.`);
     const canceled = await cancelRun(client, runId, this.bounds, () => this.isClosed);
-    if (this.isClosed) return;
     if (canceled === 'ignored')
       await this.trouble.abandon(runId).catch((error: unknown) => this.noticeNoRestart(error));
-    else await client.forgetHistory(runId);
   }
 
   private async runAlone(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startRun, type Graph } from '../../conformance/run-workflow';
-import { ComfyuiSimulator, createTestFolder, eventually, type TestFolder } from '@millrace/testing';
+import { ComfyuiSimulator, createTestFolder, type TestFolder } from '@millrace/testing';
 import type { ComfyuiBounds } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
 
@@ -34,7 +34,10 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
   });
 
   /** The run of a worker that is gone, and another that it had posted, both on the server. */
-  async function openBehind(bounds: Partial<ComfyuiBounds> = {}, restartFile?: string): Promise<{ release(): void }> {
+  async function openBehind(
+    bounds: Partial<ComfyuiBounds> = {},
+    restartFile?: string,
+  ): Promise<{ started: Promise<void>; release: () => void }> {
     simulator = await ComfyuiSimulator.start();
     const hold = simulator.server.holds.hold({ classType: 'TestSleep', step: 1 });
     for (const salt of [1, 2]) {
@@ -48,27 +51,29 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
       server: { ...server, ...(restartFile && { restartFile }) },
       bounds: { ...BOUNDS, ...bounds },
     });
-    await engine.start();
-    return hold;
+    return { started: engine.start(), release: () => hold.release() };
   }
 
   it('is not ready, and takes no run, before that has left; then nothing of it is left', async () => {
-    const hold = await openBehind();
+    const { started, release } = await openBehind();
+    await simulator.server.whenInterrupted(1);
     expect((await engine.health()).problem).toContain('its worker is gone');
     expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
-    await simulator.server.whenInterrupted(1);
-    hold.release();
-    await simulator.server.whenIdle();
+    release();
+    await started;
     expect(await engine.health()).toMatchObject({ ready: true, problem: null });
-    await eventually('its history to be gone', () => Promise.resolve(simulator.server.queue.history.size === 0));
+    expect(simulator.server.queue.history.size).toBe(0);
     expect(existsSync(join(simulator.folders.output, 'millrace'))).toBe(false);
     expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
   });
 
   it('has it restarted by who runs it where a run ignores the interrupt', async () => {
     const restartFile = join(folder.path, 'restart-behind');
-    await openBehind({ interruptGraceMs: 100 }, restartFile);
-    await eventually('the restart to be requested', () => Promise.resolve(existsSync(restartFile)));
+    await (
+      await openBehind({ interruptGraceMs: 100 }, restartFile)
+    ).started;
+    expect(existsSync(restartFile)).toBe(true);
+    expect(await engine.health()).toMatchObject({ ready: false });
     rmSync(restartFile);
   });
 });

@@ -7,7 +7,7 @@ const MESSAGE_LENGTH = 4 * 1_024;
 const TRACEBACK_LENGTH = 16 * 1_024;
 
 /**
- * A failure that is small, whatever an engine or a worker put into it: a page shows a hundred of them. Texts are cut between
+ * A failure that is small, however much an engine or a worker put into it: a page shows a hundred of them. Texts are cut between
  * characters, and `…` stands where something is missing; names are cut to what a graph may hold. A bounded failure stays as it is.
  */
 export function boundedFailure(failure: JobFailure): JobFailure {

@@ -15,7 +15,7 @@ export class ServerTrouble {
   }
 
   /**
-   * Whatever the server has runs for nobody: who posted it is gone, since the server serves this engine alone. It is given no run before
+   * What the server has now runs for nobody: who posted it is gone, since the server serves this engine alone. It is given no run before
    * that has left.
    *
    * @returns the runs that it has.

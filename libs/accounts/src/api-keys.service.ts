@@ -13,6 +13,7 @@ import { endedKey } from './owner-rights';
 import {
   askedExpiryOf,
   assertGrantsAddresses,
+  assertManages,
   earlier,
   endOf,
   expiryUnder,
@@ -177,11 +178,12 @@ export class ApiKeysService {
   /**
    * End a key now, also during its overlap, all keys that it made, and the invitations that they sent. Ending an ended key changes nothing.
    *
-   * @throws Refusal `not_found`.
+   * @throws Refusal `not_found`, `forbidden` when it has a scope that the issuer has not.
    */
-  async revoke(operator: Operator, accountId: string, id: string): Promise<void> {
-    await this.audit.record(operator, async (tx, note) => {
+  async revoke(issuer: KeyIssuer, accountId: string, id: string): Promise<void> {
+    await this.audit.record(issuer, async (tx, note) => {
       const old = await this.lock(tx, accountId, id);
+      assertManages(issuer, old);
       const ended = await this.keys.revoke(tx, accountId, id);
       const children = ended.filter((other) => other !== id);
       const invitations = await this.invitations.deleteOfKeys(tx, accountId, [id, ...children]);

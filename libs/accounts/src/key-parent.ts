@@ -13,10 +13,25 @@ export interface KeyIssuer extends Operator {
 
 /** @throws Refusal `forbidden` for a scope that the issuer has not. */
 export function grantedScopes(issuer: KeyIssuer, scopes: readonly Scope[]): Scope[] {
-  const beyond = scopes.filter((scope) => !issuer.grantable.has(scope));
-  if (beyond.length === 0) return [...new Set(scopes)];
-  const named = beyond.join(', ');
-  throw new Refusal('forbidden', `A key can grant only scopes that it has itself, and yours lacks ${named}.`);
+  const beyond = lackedBy(issuer, scopes);
+  if (beyond === '') return [...new Set(scopes)];
+  throw new Refusal('forbidden', `A key can grant only scopes that it has itself, and yours lacks ${beyond}.`);
+}
+
+/**
+ * Nobody ends or changes a key that may do more than they may, but the key itself.
+ *
+ * @throws Refusal `forbidden`.
+ */
+export function assertManages(issuer: KeyIssuer, { id, scopes }: Pick<ApiKeyRecord, 'id' | 'scopes'>): void {
+  const beyond = lackedBy(issuer, scopes);
+  if (beyond === '' || issuer.keyId === id) return;
+  const message = `This API key has scopes that you lack: ${beyond}. Use it, or a key that has them, or ask an owner of the account.`;
+  throw new Refusal('forbidden', message);
+}
+
+function lackedBy({ grantable }: KeyIssuer, scopes: readonly Scope[]): string {
+  return scopes.filter((scope) => !grantable.has(scope)).join(', ');
 }
 
 /**

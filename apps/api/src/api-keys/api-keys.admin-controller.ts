@@ -25,6 +25,6 @@ export class ApiKeysAdminController {
 
   @Serves(revokeAccountApiKey)
   async revoke({ operator, params }: InputOf<typeof revokeAccountApiKey>): Promise<void> {
-    await this.keys.revoke(operator, params.id, params.key_id);
+    await this.keys.revoke(issuerOf(operator), params.id, params.key_id);
   }
 }

@@ -49,7 +49,7 @@ export const updateApiKey = defineEndpoint({
   summary: 'Change from where an API key may be used',
   description:
     'It holds everywhere within 5 seconds. A key cannot allow more than it is allowed itself, nor lock itself out. The keys that it made keep ' +
-    'their own lists.',
+    'their own lists. A key that has scopes which yours lacks is refused.',
   body: ApiKeyUpdateSchema,
   example: { allowed_addresses: ['203.0.113.0/24'] },
   answers: { 200: { description: 'The key.', schema: ApiKeySchema } },
@@ -79,6 +79,6 @@ export const revokeApiKey = defineEndpoint({
   params,
   summary: 'Revoke an API key',
   description:
-    'It is refused everywhere within 5 seconds, and so are all keys that it made; open invitations that they sent end. Revoking a revoked key changes nothing.',
+    'It is refused everywhere within 5 seconds, and so are all keys that it made; open invitations that they sent end. Revoking a revoked key changes nothing. A key that has scopes which yours lacks is refused.',
   answers: { 204: { description: 'The key is revoked.' } },
 });

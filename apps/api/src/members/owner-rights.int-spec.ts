@@ -7,6 +7,7 @@ const MEMBERS = '/platform/v1/members';
 const KEYS = '/platform/v1/api-keys';
 const INVITATIONS = '/platform/v1/invitations';
 const RULES = '/platform/v1/account/access';
+const EXPORT = '/platform/v1/account/export';
 const ERASURES = '/platform/v1/erasures';
 
 interface Session {
@@ -125,12 +126,48 @@ describe('what owners alone do', () => {
   it('is not to say from where a key may be used, and who does that has a key that works', async () => {
     const { browser } = await join('developer');
     const acting = await makeKey(browser, ['keys:admin']);
-    const path = `${KEYS}/${account.keyId}`;
+    const { keyId } = await api.key(account.id, ['keys:admin']);
+    const path = `${KEYS}/${keyId}`;
     expect((await byKey(acting, 'PATCH', path, { allowed_addresses: ['127.0.0.1'] })).status).toBe(200);
     expect((await byKey(acting, 'GET', KEYS)).status).toBe(200);
     const revoked = { revokedAt: new Date(Date.now() - 1) };
     await api.test.database.models.apiKey.updateMany({ where: { scopes: { equals: ['keys:admin'] } }, data: revoked });
     expect((await byKey(acting, 'PATCH', path, { allowed_addresses: [] })).status).toBe(401);
+  });
+});
+
+describe('a key with keys:admin alone', () => {
+  const lacks = (scope: string) => ({ status: 403, body: { error: { details: { scope } } } });
+
+  it('ends and changes no key that may do more, but itself', async () => {
+    const { key, keyId } = await api.key(account.id, ['keys:admin']);
+    const [wider, path] = [`${KEYS}/${account.keyId}`, `${KEYS}/${keyId}`];
+    const list = { allowed_addresses: ['127.0.0.1'] };
+    for (const [method, json] of [['DELETE'], ['PATCH', list]] as const) {
+      const refused = await byKey(key, method, wider, json);
+      expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('scopes that you lack: jobs:read')]);
+    }
+    const { browser } = await join('developer');
+    expect((await browser.call('DELETE', wider)).status).toBe(403);
+    expect((await byKey(account.key, 'GET', KEYS)).status).toBe(200);
+    expect((await byKey(key, 'PATCH', path, list)).status).toBe(200);
+    expect((await byKey(key, 'DELETE', path)).status).toBe(204);
+  });
+
+  it('reads no archive of what it may not read elsewhere', async () => {
+    const { key } = await api.key(account.id, ['keys:admin']);
+    expect(await byKey(key, 'GET', EXPORT)).toMatchObject(lacks('jobs:read'));
+    const reader = await api.key(account.id, ['keys:admin', 'jobs:read', 'assets:read', 'usage:read', 'webhooks:read']);
+    expect((await byKey(reader.key, 'GET', EXPORT)).status).toBe(200);
+  });
+
+  it('erases no job and nothing that carries a label', async () => {
+    const { key } = await api.key(account.id, ['keys:admin', 'jobs:write']);
+    const subjects = [
+      { subject: 'job', job_id: newId() },
+      { subject: 'label', label: 'user', value: 'ada' },
+    ];
+    for (const json of subjects) expect(await byKey(key, 'POST', ERASURES, json)).toMatchObject(lacks('assets:write'));
   });
 });
 

@@ -27,6 +27,7 @@ export const archive = {
 export const exportAccount = defineEndpoint({
   ...common,
   ...archive,
+  description: `${archive.description} Beside \`keys:admin\` it takes \`jobs:read\`, \`assets:read\`, \`usage:read\` and \`webhooks:read\`.`,
   id: 'exportAccount',
   method: 'get',
   path: '/platform/v1/account/export',
@@ -43,7 +44,7 @@ export const requestErasure = defineEndpoint({
   description:
     'A job, all that carries a label, or the whole account is erased for good: graphs, outputs, uploads, logs, labels, messages to webhooks. Jobs ' +
     'that wait or run are canceled first. What was charged stays in the books, under a pseudonym. It is done in the background; read it to see how far it is. To ask again while it is not done ' +
-    'changes nothing. The account is closed at once: its keys end, this one too. Sub-keys that carry the label end as well. ' +
+    'changes nothing. A job or a label takes the scopes `jobs:write` and `assets:write` as well. The account is closed at once: its keys end, this one too. Sub-keys that carry the label end as well. ' +
     'The account is erased for owners alone, and API keys with all scopes.',
   body: ErasureRequestSchema,
   example: { subject: 'label', label: 'user', value: 'ada' },

@@ -6,7 +6,7 @@ import type { ApiKeyRecord } from '../api-key-record';
 import type { ApiKeyStore } from '../api-key.store';
 import { assertLive, noKey } from '../api-keys.service';
 import type { AuditLog, Operator } from '../audit-log';
-import { assertGrantsAddresses, type KeyIssuer } from '../key-parent';
+import { assertGrantsAddresses, assertManages, type KeyIssuer } from '../key-parent';
 import type { OwnerRights } from '../owner-rights';
 import type { AccessRules, AccessRulesStore } from './access-rules.store';
 import { assertListsCaller, networksOf } from './address-lists';
@@ -70,8 +70,8 @@ export class AccessRulesService {
    * Change from where a key may be used.
    *
    * @param asked undefined: it keeps its list.
-   * @throws Refusal `not_found`; `unauthorized` when the issuing key has just ended; `forbidden` for a list that lets in what that of the
-   * issuer refuses; `invalid_request` for an entry that is no network, and when the issuer would lock itself out.
+   * @throws Refusal `not_found`; `unauthorized` when the issuing key has just ended; `forbidden` for a key that has a scope which the issuer
+   * has not, and for a list that lets in what that of the issuer refuses; `invalid_request` for an entry that is no network, and when the issuer would lock itself out.
    */
   async changeKey(
     issuer: KeyIssuer,
@@ -86,6 +86,7 @@ export class AccessRulesService {
       const acting = issuer.keyId === null ? null : assertLive(await this.keys.lock(tx, accountId, issuer.keyId));
       const old = await this.keys.lock(tx, accountId, id);
       if (old === null || old.isSessionKey) throw noKey(id);
+      assertManages(issuer, old);
       const allowed = asked ?? old.allowedAddresses;
       assertGrantsAddresses(acting, allowed);
       assertGrantsAddresses(acting, old.allowedAddresses);

@@ -222,4 +222,25 @@ export const MEMBER_GUARDS = [
     ' OR ${limit}::int > 0)',
     DEVELOPER_MAIL,
   ),
+  of(
+    'nobody ends or changes a key that may do more',
+    'libs/accounts/src/key-parent.ts',
+    "if (beyond === '' || issuer.keyId === id) return;",
+    'if (issuer.keyId !== beyond) return;',
+    OWNERS,
+  ),
+  of(
+    'who has a job erased may change jobs',
+    'apps/api/src/privacy/privacy.controller.ts',
+    "for (const scope of subject.kind === 'account' ? [] : ERASED) assertScope(visitor.caller, scope);",
+    '',
+    OWNERS,
+  ),
+  of(
+    'who reads all of an account may read each of it',
+    'apps/api/src/privacy/privacy.controller.ts',
+    'for (const scope of ARCHIVED) assertScope(visitor.caller, scope);',
+    '',
+    OWNERS,
+  ),
 ];

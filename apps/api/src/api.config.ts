@@ -138,8 +138,8 @@ export const apiSettings = {
   ),
   stalledClientSeconds: setting(
     'STALLED_CLIENT_SECONDS',
-    'A client that takes nothing of its answer for so long is cut off, in seconds.',
-    integer({ min: 1, max: 3_600 }).default(60),
+    'A client whose connection takes nothing more of its answer for so long is cut off, in seconds. The kernel takes up to 4 MB ahead of a client, and more only when about a third of that has arrived: clients should read at least 1.4 MB in this time.',
+    integer({ min: 1, max: 3_600 }).default(120),
   ),
   bodyBytesInFlight: setting(
     'BODY_BYTES_IN_FLIGHT',

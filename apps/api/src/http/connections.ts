@@ -7,7 +7,10 @@ export interface ConnectionLimits {
   connections: number;
   /** Of one address, IPv6 by its first 64 bits; null where proxies stand in front, and all connections come from them. */
   connectionsPerAddress: number | null;
-  /** How long a client may take nothing of what is ready for it. */
+  /**
+   * How long a client may take nothing of what is ready for it. What the kernel has taken ahead for it does not show: Linux takes more
+   * when a third of its send buffer is free, which has up to 4 MiB (tcp(7), `tcp_wmem`).
+   */
   stalledMs: number;
 }
 

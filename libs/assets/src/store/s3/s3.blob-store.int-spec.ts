@@ -1,12 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { CreateMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { testS3 } from '@millrace/testing';
 import { describeBlobStore } from '../blob-store.conformance';
 import { createTestBucket } from '../../fixtures/test-bucket';
 import { describeNoteStore } from '../note-store.conformance';
 import { describePartStore } from '../part-store.conformance';
-import { DEFAULT_REQUEST_POLICY, s3FaultOf, type S3Address } from './s3-client';
+import { DEFAULT_REQUEST_POLICY, createS3Client, s3FaultOf, type S3Address } from './s3-client';
 import { S3BlobStore } from './s3.blob-store';
 import { copyObject, type Bucket } from './s3-staging';
 
@@ -46,6 +47,27 @@ describe('a copy in a bucket', () => {
     }
   });
 });
+
+it.each(['staging', 'blobs', 'exports'])(
+  'an upload below %s/ that broke off is dropped with what was staged',
+  async (folder) => {
+    const place = await createTestBucket();
+    const store = new S3BlobStore(place);
+    const client = createS3Client(place, failFast);
+    const Key = `${folder}/broke/off`;
+    await client.send(new CreateMultipartUploadCommand({ Bucket: place.bucket, Key }));
+    const names: string[] = [];
+    for await (const leftover of store.stagedBefore(new Date(Date.now() + 60_000))) {
+      names.push(name);
+      await drop();
+    }
+    expect(names).toEqual([expect.stringContaining(Key)]);
+    const { Uploads } = await client.send(new ListMultipartUploadsCommand({ Bucket: place.bucket }));
+    expect(Uploads ?? []).toEqual([]);
+    client.destroy();
+    store.close();
+  },
+);
 
 describe('a bucket of blobs', () => {
   const text = 'a picture, by and by';

@@ -17,6 +17,8 @@ import { S3PartStore } from './s3.part-store';
 import { STAGING_BYTES, STAGING_PREFIX, withS3Faults, stageInBucket, type Bucket } from './s3-staging';
 
 const BLOBS_PREFIX = 'blobs/';
+/** Where exports of accounts without a bucket of their own are written. */
+const EXPORTS_PREFIX = 'exports/';
 
 /** Blobs as objects of one bucket of S3, or of any server that speaks its protocol. */
 export class S3BlobStore implements BlobStore {
@@ -99,8 +101,8 @@ export class S3BlobStore implements BlobStore {
     for await (const { key, modifiedAt } of this.objects(STAGING_PREFIX)) {
       if (modifiedAt < time) yield { name: key, drop: () => this.deleteObject(key) };
     }
-    // Below blobs: copies that broke off.
-    for (const prefix of [STAGING_PREFIX, BLOBS_PREFIX]) {
+    // Below blobs: copies that broke off; below exports: files of them.
+    for (const prefix of [STAGING_PREFIX, BLOBS_PREFIX, EXPORTS_PREFIX]) {
       for await (const upload of openUploads(this.bucket, prefix)) {
         if (upload.begunAt < time) yield upload;
       }

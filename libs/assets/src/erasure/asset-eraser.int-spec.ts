@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream';
 import { makeAccount } from '@millrace/testing';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import type { AssetRecord } from '../records/asset';
+import { wholeAccount } from '../records/asset-scope.store';
 
 let world: AssetWorld;
 let process: AssetProcess;
@@ -58,4 +60,46 @@ it('an asset of another account is not found', async () => {
   accountId = await makeAccount(world.database);
   expect(await erase([asset.id])).toBe(0);
   expect(await find(asset.id)).toMatchObject({ filePath: 'own.txt' });
+});
+
+describe('an upload in parts that a request is completing', () => {
+  const ADA = { kind: 'label', label: 'user', value: 'ada' } as const;
+  const ACCOUNT = { kind: 'account' } as const;
+  const noLimit = { uploadBytesPerDay: null };
+  const fields = { contentType: 'text/plain', filePath: 'a.txt', tags: [], expiresInSeconds: null, expectedHash: null };
+  const begin = async (labels: Record<string, string> = HERS): Promise<string> =>
+    (await process.resumable.begin(accountId, 3, { ...fields, labels }, noLimit)).id;
+  const hold = (until: Date) =>
+    world.database.models.resumableUpload.updateMany({ where: { accountId }, data: { heldUntil: until } });
+  const later = (): Date => new Date(Date.now() + 3_600_000);
+
+  it.each([ADA, ACCOUNT])('is not dropped, and said to be there until that is over: %j', async (subject) => {
+    await begin();
+    await hold(later());
+    expect(await process.eraser.dropUploads(accountId, subject)).toBe(0);
+    expect(await process.eraser.hasHeldUpload(accountId, subject)).toBe(true);
+    await hold(new Date(0));
+    expect(await process.eraser.hasHeldUpload(accountId, subject)).toBe(false);
+    expect(await process.eraser.dropUploads(accountId, subject)).toBe(1);
+  });
+
+  it("is not waited for where it is another's", async () => {
+    await begin({ user: 'bob' });
+    await hold(later());
+    expect(await process.eraser.hasHeldUpload(accountId, ADA)).toBe(false);
+    accountId = await makeAccount(world.database);
+    expect(await process.eraser.hasHeldUpload(accountId, ACCOUNT)).toBe(false);
+  });
+
+  it('becomes no asset of an account that was closed, which begins no other', async () => {
+    const id = await begin();
+    await process.resumable.receive(accountId, id, 1, Readable.from([Buffer.from('abc')]));
+    const data = { status: 'suspended', closedAt: new Date() };
+    await world.database.models.account.update({ where: { id: accountId }, data });
+    await expect(process.resumable.complete(wholeAccount(accountId), id, noLimit)).rejects.toMatchObject({
+      code: 'upload_incomplete',
+    });
+    await expect(begin()).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await world.database.models.asset.count({ where: { accountId } })).toBe(0);
+  });
 });

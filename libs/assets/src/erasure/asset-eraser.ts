@@ -1,4 +1,4 @@
-import type { ErasureSubject } from '@millrace/contracts';
+import type { ErasureSubject, JobMetadata } from '@millrace/contracts';
 import { forgetKeys, type Database, type Statements } from '@millrace/database';
 import type { BlobService } from '../records';
 import type { ResumableUpload, ResumableUploadService } from '../upload';
@@ -15,7 +15,7 @@ export class AssetEraser {
   constructor(
     private readonly database: Database,
     private readonly store: AssetErasureStore,
-    private readonly uploads: Pick<ResumableUploadService, 'listOf' | 'drop'>,
+    private readonly uploads: Pick<ResumableUploadService, 'listOf' | 'hasHeld' | 'drop'>,
     private readonly blobs: Pick<BlobService, 'remove'>,
   ) {}
 
@@ -46,12 +46,16 @@ export class AssetEraser {
     return this.store.listLabelled(tx, accountId, { [subject.label]: subject.value }, { after, limit });
   }
 
-  /** Drop uploads in parts, each with what arrived of it. @returns how many; less than there are where requests complete some now. */
+  /** Drop uploads in parts, each with what arrived of it. @returns how many; those that requests complete now stay. */
   async dropUploads(accountId: string, subject: Many): Promise<number> {
-    const labels = subject.kind === 'account' ? null : { [subject.label]: subject.value };
-    const uploads: ResumableUpload[] = await this.uploads.listOf(accountId, labels, UPLOADS);
+    const uploads: ResumableUpload[] = await this.uploads.listOf(accountId, labelsOf(subject), UPLOADS);
     for (const upload of uploads) await this.uploads.drop(upload);
     return uploads.length;
+  }
+
+  /** Whether a request is completing an upload in parts, which may become an asset yet. */
+  hasHeldUpload(accountId: string, subject: Many): Promise<boolean> {
+    return this.uploads.hasHeld(accountId, labelsOf(subject));
   }
 
   /** Whether an upload that began before the record of this id is still on its way in. */
@@ -72,3 +76,6 @@ export class AssetEraser {
     return blobs.length;
   }
 }
+
+const labelsOf = (subject: Many): JobMetadata | null =>
+  subject.kind === 'account' ? null : { [subject.label]: subject.value };

@@ -58,7 +58,8 @@ export class ResumableUploadService {
   /**
    * Begin an upload of a file whose size is known. The room for all of it is reserved under the upload's id.
    *
-   * @throws Refusal `payload_too_large`, `storage_full`; `rate_limited` when the day's bytes would be too many, or too many are open.
+   * @throws Refusal `payload_too_large`, `storage_full`; `rate_limited` when the day's bytes would be too many, or too many are open;
+   * `forbidden` for a closed account.
    */
   async begin(
     accountId: string,
@@ -74,6 +75,7 @@ export class ResumableUploadService {
     const limits = { lifetimeSeconds: UPLOAD_SECONDS, openLimit: OPEN_UPLOADS_PER_ACCOUNT };
     try {
       return await this.database.transaction(async (tx) => {
+        if (await this.store.isClosed(tx, accountId)) throw closed();
         await this.quota.reserveIn(tx, draft, terms.storageBytes ?? null);
         const made = await this.store.insert(tx, draft, limits);
         if (made === null) throw tooManyOpen();
@@ -238,6 +240,11 @@ export class ResumableUploadService {
     return this.store.listOf(this.database, accountId, labels, limit);
   }
 
+  /** Whether a request is completing one of those. */
+  async hasHeld(accountId: string, labels: JobMetadata | null): Promise<boolean> {
+    return this.store.hasHeld(this.database, accountId, labels);
+  }
+
   /** Remove an upload with what arrived of it, or what a completed one left behind. @returns false when it was gone. */
   async drop({ accountId, id, handle }: ResumableUpload): Promise<boolean> {
     await this.parts.abort(handle);
@@ -274,6 +281,10 @@ function specsOf({ sizeBytes, partBytes }: ResumableUpload): PartSpec[] {
 function tooManyOpen(): Refusal {
   const message = `This account has ${OPEN_UPLOADS_PER_ACCOUNT} uploads open; complete or delete one of them first.`;
   return new Refusal('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+function closed(): Refusal {
+  return new Refusal('forbidden', 'This account is closed, and takes no uploads.');
 }
 
 function beingCompleted(): Refusal {

@@ -22,6 +22,14 @@ export interface ResumableUpload {
 const columns = Prisma.sql`
   u.id, u.account_id, u.handle, u.size_bytes::float8, u.part_bytes, u.fields, u.asset_id, u.created_at, u.expires_at`;
 
+/** A request is completing it. */
+const isHeld = Prisma.sql`coalesce(u.held_until, '-infinity') >= now()`;
+/** @param labels null: whichever it has. */
+function isOf(accountId: string, labels: JobMetadata | null): Prisma.Sql {
+  const own = labels && JSON.stringify(labels);
+  return Prisma.sql`u.account_id = ${accountId}::uuid AND (${own}::jsonb IS NULL OR u.fields -> 'labels' @> ${own}::jsonb)`;
+}
+
 /** The SQL of resumable uploads. Every method takes the account: another's upload is not found, nor for a sub-key another sub-key's. */
 export class ResumableUploadStore {
   /** Record an upload, unless the account has `openLimit` open ones. @returns null then. */
@@ -40,12 +48,17 @@ export class ResumableUploadStore {
     return upload ?? null;
   }
 
+  /** Whether the account takes nothing any more: it is being erased. */
+  async isClosed(tx: Statements, accountId: string): Promise<boolean> {
+    const rows = await tx.query(Prisma.sql`
+      SELECT 1 FROM accounts WHERE id = ${accountId}::uuid AND closed_at IS NOT NULL`);
+    return rows.length > 0;
+  }
+
   async find(tx: Statements, { accountId, labels }: AssetScope, id: string): Promise<ResumableUpload | null> {
-    const own = labels && JSON.stringify(labels);
     const [upload] = await tx.rows<ResumableUpload>(Prisma.sql`
       SELECT ${columns} FROM resumable_uploads u
-      WHERE u.account_id = ${accountId}::uuid AND u.id = ${id}::uuid AND u.expires_at > now()
-        AND (${own}::jsonb IS NULL OR u.fields -> 'labels' @> ${own}::jsonb)`);
+      WHERE ${isOf(accountId, labels)} AND u.id = ${id}::uuid AND u.expires_at > now()`);
     return upload ?? null;
   }
 
@@ -69,12 +82,12 @@ export class ResumableUploadStore {
     await tx.models.resumableUpload.updateMany({ where: { accountId, id }, data: { heldUntil: null } });
   }
 
-  /** Set the asset that an upload became, once. @returns false when it has one already, or is gone. */
+  /** Set the asset that an upload became, once. @returns false when it has one already, or is gone, or its account was closed. */
   async complete(tx: Statements, accountId: string, id: string, assetId: string): Promise<boolean> {
-    const { count } = await tx.models.resumableUpload.updateMany({
-      where: { accountId, id, assetId: null },
-      data: { assetId },
-    });
+    const count = await tx.execute(Prisma.sql`
+      UPDATE resumable_uploads SET asset_id = ${assetId}::uuid
+      WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid AND asset_id IS NULL
+        AND EXISTS (SELECT FROM accounts a WHERE a.id = ${accountId}::uuid AND a.closed_at IS NULL)`);
     return count > 0;
   }
 
@@ -95,19 +108,23 @@ export class ResumableUploadStore {
     labels: JobMetadata | null,
     limit: number,
   ): Promise<ResumableUpload[]> {
-    const own = labels && JSON.stringify(labels);
     return tx.rows(Prisma.sql`
       SELECT ${columns} FROM resumable_uploads u
-      WHERE u.account_id = ${accountId}::uuid AND coalesce(u.held_until, '-infinity') < now()
-        AND (${own}::jsonb IS NULL OR u.fields -> 'labels' @> ${own}::jsonb)
-      ORDER BY u.id LIMIT ${limit}`);
+      WHERE ${isOf(accountId, labels)} AND NOT ${isHeld} ORDER BY u.id LIMIT ${limit}`);
+  }
+
+  /** Whether a request is completing one of those. */
+  async hasHeld(tx: Statements, accountId: string, labels: JobMetadata | null): Promise<boolean> {
+    const rows = await tx.query(Prisma.sql`
+      SELECT 1 FROM resumable_uploads u WHERE ${isOf(accountId, labels)} AND ${isHeld} LIMIT 1`);
+    return rows.length > 0;
   }
 
   /** Expired uploads of all accounts that no request is completing, by id. @param afterId null: from the first. */
   async listExpired(tx: Statements, afterId: string | null, limit: number): Promise<ResumableUpload[]> {
     return tx.rows(Prisma.sql`
       SELECT ${columns} FROM resumable_uploads u
-      WHERE u.expires_at <= now() AND coalesce(u.held_until, '-infinity') < now()
+      WHERE u.expires_at <= now() AND NOT ${isHeld}
         AND (u.id > ${afterId}::uuid) IS NOT FALSE
       ORDER BY u.id LIMIT ${limit}`);
   }

@@ -280,6 +280,14 @@ describe('an import', () => {
     await expect(now(model)).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  it('is not taken for an account that was closed', async () => {
+    const model = await importOf();
+    const data = { status: 'suspended', closedAt: new Date() };
+    await world.test.database.models.account.update({ where: { id: accountId }, data });
+    await run();
+    expect([(await now(model)).state, asked]).toEqual(['importing', []]);
+  });
+
   it('is not begun where the operator has named no hosts', async () => {
     const model = await importOf();
     const closed = world.process();

@@ -42,6 +42,7 @@ export function claimSql(leaseSeconds: number, after: string | null): Prisma.Sql
       )
       SELECT due.id FROM waiting CROSS JOIN LATERAL (
         SELECT d.id FROM models d WHERE d.account_id = waiting.account_id AND d.state = 'importing' AND d.import_due_at <= now()
+          AND (SELECT o.closed_at FROM accounts o WHERE o.id = waiting.account_id) IS NULL
         ORDER BY d.import_due_at, d.id LIMIT 1 FOR UPDATE SKIP LOCKED) due
       LIMIT 1)
     RETURNING ${modelColumns}, m.import_attempt AS attempt, m.import_failures AS failures, m.import_etag AS etag,
@@ -52,7 +53,7 @@ export function claimSql(leaseSeconds: number, after: string | null): Prisma.Sql
 export class ImportStore {
   /**
    * Take the import of an account that has been due the longest. Accounts have their turns in the order of their ids: however many imports
-   * one of them has, the next has its turn.
+   * one of them has, the next has its turn. Those of closed accounts are erased.
    *
    * @param after accounts up to this one had their turn; null: all of them are to come.
    */

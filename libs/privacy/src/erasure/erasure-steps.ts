@@ -108,7 +108,8 @@ export class ErasureSteps {
         return this.eraseJobs(lease);
       case 'uploads': {
         const uploads = await assets.dropUploads(accountId, many(subject));
-        return { next: uploads > 0 ? 'again' : 'over', counts: { uploads } };
+        if (uploads > 0) return { next: 'again', counts: { uploads } };
+        return { next: (await assets.hasHeldUpload(accountId, many(subject))) ? 'wait' : 'over' };
       }
       case 'models':
         return async (tx) => {

@@ -65,6 +65,7 @@ const ORDER = {
     'note',
     'close',
     'jobs',
+    'close-again',
     'uploads',
     'models',
     'assets',
@@ -98,6 +99,8 @@ export class ErasureSteps {
         await this.erasers.notes.keep(lease);
         return { next: 'over' };
       case 'close':
+      // What was accepted by processes that had the account's keys cached: by the end of `jobs` none has.
+      case 'close-again':
         return async (tx) => {
           await webhooks.closeEndpoints(tx, accountId);
           await deployments.closeAll(tx, accountId, pseudonym);

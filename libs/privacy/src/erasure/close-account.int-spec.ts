@@ -1,0 +1,69 @@
+import { AccountErasureStore } from '@millrace/accounts';
+import { BookErasureStore } from '@millrace/billing';
+import { newId } from '@millrace/contracts';
+import { DeploymentLifeStore } from '@millrace/deployments';
+import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { WebhookErasureStore } from '@millrace/webhooks';
+import type { ErasureLease } from './erasure';
+import { ErasureSteps, nextStep, type Erasers, type Outcome } from './erasure-steps';
+
+let test: TestDatabase;
+let accountId: string;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+beforeEach(async () => {
+  accountId = await makeAccount(test.database);
+});
+afterAll(() => test.drop());
+
+/** Erases what stands in tables of accounts; of jobs and assets there are none. */
+function stepsWith(assets: Partial<Erasers['assets']> = {}): ErasureSteps {
+  const jobs = { cancelSome: () => Promise.resolve(0), listEnded: () => Promise.resolve([]) };
+  return new ErasureSteps({
+    jobs: { ...jobs, hasAny: () => Promise.resolve(false) },
+    assets: { hasUploadBefore: () => Promise.resolve(false), ...assets },
+    webhooks: new WebhookErasureStore(),
+    deployments: new DeploymentLifeStore(),
+    books: new BookErasureStore(),
+    accounts: new AccountErasureStore(),
+  } as unknown as Erasers);
+}
+
+async function run(step: string, steps = stepsWith()): Promise<Outcome> {
+  const subject = { kind: 'account' };
+  const lease = { id: newId(), accountId, subject, pseudonym: 'erased-1', place: null, isSettled: true };
+  const done = await steps.run(step, lease as ErasureLease);
+  return typeof done === 'function' ? test.database.transaction(done) : done;
+}
+
+/** What a process accepts that has a key of the account cached. */
+async function accept(): Promise<void> {
+  const { models } = test.database;
+  const { poolId } = await makePool(test.database);
+  await models.deployment.create({ data: { id: newId(), accountId, name: 'adas-portraits', poolId } });
+  const receiver = { url: 'https://ada.example.com/', origin: 'https://ada.example.com', eventTypes: ['job.failed'] };
+  await models.webhookEndpoint.create({ data: { id: newId(), accountId, ...receiver } });
+  await models.exportDestination.create({ data: { accountId, nextDay: new Date() } });
+}
+
+it('what was accepted while the account was being closed is closed when no process has its keys any more', async () => {
+  await run('close');
+  await accept();
+  for (let step = 'jobs'; step !== 'uploads'; step = nextStep('account', step) ?? '') await run(step);
+  const { models } = test.database;
+  const where = { accountId };
+  expect(await models.deployment.findMany({ where })).toMatchObject([{ name: 'erased-1', desiredState: 'stopped' }]);
+  const [endpoint] = await models.webhookEndpoint.findMany({ where });
+  expect(endpoint).toMatchObject({ url: 'https://erased.invalid/', deletedAt: expect.any(Date) as Date });
+  expect(await models.exportDestination.count({ where })).toBe(0);
+});
+
+it('uploads are over when no request completes one any more', async () => {
+  let isHeld = true;
+  const dropUploads = (): Promise<number> => Promise.resolve(0);
+  const steps = stepsWith({ dropUploads, hasHeldUpload: () => Promise.resolve(isHeld) });
+  expect(await run('uploads', steps)).toEqual({ next: 'wait' });
+  isHeld = false;
+  expect(await run('uploads', steps)).toEqual({ next: 'over' });
+});

@@ -58,8 +58,8 @@ it.each(['staging', 'blobs', 'exports'])(
     await client.send(new CreateMultipartUploadCommand({ Bucket: place.bucket, Key }));
     const names: string[] = [];
     for await (const leftover of store.stagedBefore(new Date(Date.now() + 60_000))) {
-      names.push(name);
-      await drop();
+      names.push(leftover.name);
+      await leftover.drop();
     }
     expect(names).toEqual([expect.stringContaining(Key)]);
     const { Uploads } = await client.send(new ListMultipartUploadsCommand({ Bucket: place.bucket }));

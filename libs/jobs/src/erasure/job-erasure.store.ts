@@ -16,6 +16,9 @@ export interface DeletedJobs {
   batchIds: string[];
 }
 
+/** Outputs that are erased in one transaction, each with its asset and its blob: some seconds' work. */
+const OUTPUTS = 5_000;
+
 /** The SQL that erases jobs. Every method takes the account: a job of another is not found. */
 export class JobErasureStore {
   /** Whether the account has this job, or had it: what it cost is kept. */
@@ -38,7 +41,7 @@ export class JobErasureStore {
       WHERE ${isOf(accountId, subject)} AND j.status IN ('queued', 'running') ORDER BY j.id LIMIT ${limit}`);
   }
 
-  /** Jobs that have ended. */
+  /** Jobs that have ended, at most `limit`, and as many as have `OUTPUTS` outputs together; at least one. */
   async listEnded(
     statements: Statements,
     accountId: string,
@@ -46,7 +49,12 @@ export class JobErasureStore {
     limit: number,
   ): Promise<string[]> {
     const rows = await statements.rows<{ id: string }>(Prisma.sql`
-      SELECT j.id FROM jobs j WHERE ${isOf(accountId, subject)} AND j.delivery = 'done' LIMIT ${limit}`);
+      SELECT id FROM (
+        SELECT e.id, row_number() OVER (ORDER BY e.id) AS nth, sum(e.outputs) OVER (ORDER BY e.id) AS outputs_so_far FROM (
+          SELECT j.id, (SELECT count(*) FROM job_outputs o WHERE o.job_id = j.id) AS outputs
+          FROM jobs j WHERE ${isOf(accountId, subject)} AND j.delivery = 'done' LIMIT ${limit}
+        ) e
+      ) sums WHERE nth = 1 OR outputs_so_far <= ${OUTPUTS}`);
     return rows.map(({ id }) => id);
   }
 

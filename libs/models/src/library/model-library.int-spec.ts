@@ -106,6 +106,24 @@ describe('a model that is uploaded', () => {
     expect(await here.library.get(accountId, model.id)).toMatchObject({ state: 'ready', kind: 'checkpoint' });
   });
 
+  it('fails where its bytes were deleted before its request came back, and keeps no other waiting', async () => {
+    const terms = { uploadBytesPerDay: null };
+    const joined = async (name: string): Promise<{ id: string; assetId: string }> => {
+      const model = await world.begin(here, world.draft(accountId, { name }), FILE.length);
+      await world.send(here, model, FILE);
+      const { asset } = await world.assets.resumable.complete(wholeAccount(accountId), model.uploadId ?? '', terms);
+      return { id: model.id, assetId: asset.id };
+    };
+    const gone = await joined('gone.safetensors');
+    await world.assets.assets.remove(wholeAccount(accountId), gone.assetId);
+    const other = await joined('other.safetensors');
+    expect(await world.run(here, 'settle-model-uploads')).toBe(2);
+    const problem = 'The file was deleted before it was looked at.';
+    expect(await here.library.get(accountId, gone.id)).toMatchObject({ state: 'failed', problem });
+    expect(await here.library.get(accountId, other.id)).toMatchObject({ state: 'ready' });
+    expect(await world.run(here, 'settle-model-uploads')).toBe(0);
+  });
+
   it('gives its name back when its upload has expired', async () => {
     const model = await world.begin(here, world.draft(accountId), FILE.length);
     expect(await world.run(here, 'settle-model-uploads')).toBe(0);

@@ -67,9 +67,20 @@ export class ModelUploads {
     return this.library.getOwn(accountId, id);
   }
 
-  /** Make an upload that became an asset the model that it was to be, after its request died. @throws as `complete`. */
+  /**
+   * Make an upload that became an asset the model that it was to be, after its request died. Where the asset is gone, or its bytes are none
+   * of a model, the model has failed.
+   *
+   * @throws as `complete`, but for `not_found` and `model_refused`.
+   */
   async resume(model: Model): Promise<void> {
-    await this.settle(model, { uploadBytesPerDay: null });
+    try {
+      await this.settle(model, { uploadBytesPerDay: null });
+    } catch (error) {
+      const code = error instanceof Refusal ? error.code : null;
+      if (code === 'not_found') await this.contents.fail(model, 'The file was deleted before it was looked at.');
+      else if (code !== 'model_refused') throw error;
+    }
   }
 
   private async settle(model: Model, terms: Pick<UploadAllowance, 'uploadBytesPerDay'>): Promise<void> {

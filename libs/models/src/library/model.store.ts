@@ -179,11 +179,12 @@ export class ModelStore {
     return count > 0;
   }
 
-  /** Uploads of all accounts that became an asset, and whose request ended before it said so here. */
-  async listUnsettled(tx: Statements, limit: number): Promise<Model[]> {
+  /** Uploads of all accounts that became an asset, and whose request ended before it said so here. @param after null: from the first. */
+  async listUnsettled(tx: Statements, after: string | null, limit: number): Promise<Model[]> {
     return tx.rows(Prisma.sql`
       SELECT ${modelColumns} FROM models m JOIN resumable_uploads u ON u.id = m.upload_id
       WHERE m.state = 'uploading' AND u.asset_id IS NOT NULL AND coalesce(u.held_until, '-infinity') < now()
+        AND (m.id > ${after}::uuid) IS NOT FALSE
       ORDER BY m.id LIMIT ${limit}`);
   }
 

@@ -1,6 +1,6 @@
-import { Refusal } from '@millrace/contracts';
 import type { Database } from '@millrace/database';
-import type { Loop, LoopReport } from '@millrace/platform';
+import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
+import type { Model } from './model';
 import type { ModelUploads } from './model-uploads.service';
 import type { ModelStore } from './model.store';
 
@@ -10,25 +10,26 @@ const BATCH = 20;
 export class SettleUploadsLoop implements Loop {
   readonly name = 'settle-model-uploads';
   readonly everyMs = 30_000;
+  private readonly sweep: ItemSweep<Model>;
 
   constructor(
     private readonly database: Database,
     private readonly store: ModelStore,
-    private readonly uploads: ModelUploads,
-  ) {}
+    uploads: Pick<ModelUploads, 'resume'>,
+  ) {
+    this.sweep = new ItemSweep<Model>({
+      limit: BATCH,
+      page: (after, limit) => store.listUnsettled(database, after, limit),
+      keyOf: ({ id }) => id,
+      work: async (model) => {
+        await uploads.resume(model);
+        return true;
+      },
+    });
+  }
 
   async runOnce(report?: LoopReport): Promise<number> {
-    let done = await this.store.removeAbandoned(this.database, BATCH);
-    for (const model of await this.store.listUnsettled(this.database, BATCH)) {
-      try {
-        await this.uploads.resume(model);
-        done += 1;
-      } catch (error) {
-        // Refused bytes are an end, too.
-        if (error instanceof Refusal && error.code === 'model_refused') done += 1;
-        else report?.failed(model.id, error);
-      }
-    }
-    return done;
+    const abandoned = await this.store.removeAbandoned(this.database, BATCH);
+    return abandoned + (await this.sweep.run(report));
   }
 }

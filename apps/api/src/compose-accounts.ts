@@ -107,6 +107,7 @@ export function composeAccounts(
   const links = new SignInLinkStore();
   const linkMint = new SecretMint(secretKey, 'sign-in links');
   const signInLinks = new SignInLinksService(
+    database,
     links,
     accounts,
     keys,

@@ -15,6 +15,7 @@ const WITHOUT_CREDENTIAL: Record<string, Access['by']> = {
   'GET /content/{id}': 'signed_link',
   'POST /platform/v1/webhooks/stripe': 'signed_body',
   'POST /platform/v1/sessions': 'nothing',
+  'POST /platform/v1/sessions/offers': 'nothing',
   'GET /platform/v1/session': 'session',
   'POST /platform/v1/sessions/mails': 'nothing',
   'GET /platform/v1/sessions': 'session',

@@ -7,11 +7,11 @@ import './ui/tokens.css';
 import './ui/base.css';
 import './ui/display/records.css';
 import { createQueryClient } from './api/query-client';
-import { sessionQuery } from './api/session';
+import { followAccount, sessionQuery } from './api/session';
 import { router } from './router';
 import { ErrorDocsLink, applyTheme } from './shell';
 import { DocsOfError } from './ui/display/error-note';
-import { Notices } from './ui/display/notices';
+import { Notices, notify } from './ui/display/notices';
 
 applyTheme();
 
@@ -19,6 +19,7 @@ const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element for the console.');
 
 const queryClient = createQueryClient(sessionQuery.queryKey);
+followAccount(queryClient, ({ account }) => notify(`This browser is signed in to ${account.name} now`));
 
 createRoot(root).render(
   <StrictMode>

@@ -70,6 +70,7 @@ export {
   type ListedSession,
   type NamedOperator,
   type OpenedSession,
+  type SignInOffer,
   type OperatorSession,
   type SessionPlace,
   type SessionsOf,

@@ -55,6 +55,7 @@ export class Camera {
     const { url } = await admin(this.run, `accounts/${account}/sign-in-links`, {});
     const origin = `${this.run.publicUrl}/console`;
     return this.#signIn(origin, `${origin}/jobs${new URL(String(url)).hash}`, async (page) => {
+      await page.getByRole('button', { name: /^Join / }).click();
       await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor();
     });
   }

@@ -281,7 +281,7 @@ export function assets(shared: ConsoleStack): void {
     });
 
     it('are shown on a phone', async () => {
-      const page = await browser.open(`/assets#link=${await browser.linkTo(account.id)}`, PHONE);
+      const page = await browser.openSignedIn(account, '/assets', PHONE);
       await card(page, 'blue.png').waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
       expect(await seriousFaults(page)).toEqual([]);

@@ -110,7 +110,7 @@ export function batches(shared: ConsoleStack): void {
 
     it('are canceled as a whole, after a question, on a phone', async () => {
       const id = await submit(grown([1, 2, 3, 4]));
-      const page = await browser.open(`/batches/${id}#link=${await browser.linkTo(account.id)}`, PHONE);
+      const page = await browser.openSignedIn(account, `/batches/${id}`, PHONE);
       await press(page, 'Cancel all');
       const dialog = page.getByRole('dialog');
       await dialog.getByText(/of its 4 jobs have not ended/).waitFor();

@@ -196,8 +196,7 @@ export function deployments(shared: ConsoleStack): void {
     });
 
     it('are shown on a phone', async () => {
-      const link = await browser.linkTo(account.id);
-      const page = await browser.open(`/deployments#link=${link}`, {
+      const page = await browser.openSignedIn(account, '/deployments', {
         viewport: { width: 360, height: 740 },
         colorScheme: 'dark',
       });
@@ -236,8 +235,7 @@ export function deployments(shared: ConsoleStack): void {
     });
 
     it('is shown on a phone', async () => {
-      const link = await browser.linkTo(account.id);
-      const page = await browser.open(`/usage#link=${link}`, {
+      const page = await browser.openSignedIn(account, '/usage', {
         viewport: { width: 360, height: 740 },
         colorScheme: 'dark',
       });

@@ -116,8 +116,7 @@ export function jobLife(shared: ConsoleStack): void {
     });
 
     it('is shown on a phone', async () => {
-      const link = await browser.linkTo(account.id);
-      const page = await browser.open(`/jobs#link=${link}`, {
+      const page = await browser.openSignedIn(account, '/jobs', {
         viewport: { width: 360, height: 740 },
         colorScheme: 'dark',
       });

@@ -103,8 +103,7 @@ export function jobList(shared: ConsoleStack): void {
       const proxy = await FaultProxy.start({ host, port: Number(port) });
       const before = await client.run(ENDLESS);
       const job = await client.run(BLUE);
-      const link = await browser.linkTo(account.id);
-      const page = await browser.open(`http://127.0.0.1:${proxy.port}/console/jobs/${job.id}#link=${link}`);
+      const page = await browser.openSignedIn(account, `http://127.0.0.1:${proxy.port}/console/jobs/${job.id}`);
       const sign = (text: string): Promise<void> => page.locator('.connection', { hasText: text }).waitFor();
       await sign('Live');
       proxy.behave({ kind: 'down' });

@@ -115,7 +115,7 @@ export function keys(shared: ConsoleStack): void {
     });
 
     it('are shown on a phone', async () => {
-      const page = await browser.open(`/keys#link=${await browser.linkTo(account.id)}`, PHONE);
+      const page = await browser.openSignedIn(account, '/keys', PHONE);
       await page.getByText('This session').waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
       expect(await seriousFaults(page)).toEqual([]);
@@ -137,7 +137,7 @@ export function keys(shared: ConsoleStack): void {
     });
 
     it('is shown on a phone, and signs out everywhere', async () => {
-      const page = await browser.open(`/account#link=${await browser.linkTo(account.id)}`, PHONE);
+      const page = await browser.openSignedIn(account, '/account', PHONE);
       await page.getByRole('progressbar', { name: /^Running jobs: 0 of / }).waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
       expect(await seriousFaults(page)).toEqual([]);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { TestAccount, TestStack } from '@millrace/testing';
-import { seriousFaults, type ConsoleBrowser } from '../support/console-browser';
+import { join, seriousFaults, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 import type { TestMails } from '../support/test-mails';
 
@@ -43,13 +43,16 @@ export function members(shared: ConsoleStack, mails: TestMails): void {
       expect(await seriousFaults(owner)).toEqual([]);
 
       const ada = await browser.open(`/#${await mails.linkTo(email)}`);
+      await ada.getByText(`as ${email}, with the role developer`).waitFor();
+      expect(await seriousFaults(ada)).toEqual([]);
+      await join(ada);
       await title(ada, 'Jobs');
       expect(ada.url()).not.toContain('invitation');
       await ada.goto(browser.address('/members'));
       await rowOf(ada, 'People', email).filter({ hasText: 'You' }).waitFor();
       expect(await ada.getByRole('button', { name: 'Invite', exact: true }).count()).toBe(0);
       expect(await ada.getByRole('button', { name: `Remove ${email}` }).count()).toBe(0);
-      expect(await rowOf(ada, 'Sessions', email).count()).toBe(1);
+      await rowOf(ada, 'Sessions', email).waitFor();
 
       await press(owner, `Change the role of ${email}`);
       await owner.getByRole('radio', { name: 'Viewer', exact: true }).check();
@@ -75,6 +78,7 @@ export function members(shared: ConsoleStack, mails: TestMails): void {
       const email = 'last@members.test';
       await invite(first, email, 'Owner');
       const owner = await browser.open(`/members#${await mails.linkTo(email)}`);
+      await join(owner);
       await press(owner, `Change the role of ${email}`);
       await owner.getByRole('radio', { name: 'Viewer', exact: true }).check();
       await owner.getByText('This is your own role').waitFor();
@@ -104,8 +108,33 @@ export function members(shared: ConsoleStack, mails: TestMails): void {
       await other.goto('about:blank');
       await other.goto(browser.address(`/jobs#${link}`));
       await other.getByText('This invitation was used or taken back').waitFor();
-      await press(other, 'Try again');
+      await press(other, 'Stay in a test');
       await title(other, 'Jobs');
+    });
+
+    it('an invitation signs nobody in until they say so, and says which account they leave', async () => {
+      const mine = await stack.createAccount();
+      const owner = await browser.openSignedIn(account, '/members');
+      const email = 'bob@members.test';
+      await invite(owner, email, 'Developer');
+      const link = await mails.linkTo(email);
+      const page = await browser.openSignedIn(mine, '/jobs');
+      const accountOf = (of: Page): Promise<string> =>
+        of.evaluate<string>(
+          "fetch('/platform/v1/session').then((answer) => answer.json()).then((session) => session.account.id)",
+        );
+      await page.goto('about:blank');
+      await page.goto(browser.address(`/jobs#${link}`));
+      await page.getByText('This browser leaves a test').waitFor();
+      expect(await accountOf(page)).toBe(mine.id);
+      await press(page, 'Stay in a test');
+      await title(page, 'Jobs');
+      expect(await accountOf(page)).toBe(mine.id);
+      await page.goto('about:blank');
+      await page.goto(browser.address(`/jobs#${link}`));
+      await join(page);
+      await title(page, 'Jobs');
+      expect(await accountOf(page)).toBe(account.id);
     });
   });
 
@@ -114,6 +143,7 @@ export function members(shared: ConsoleStack, mails: TestMails): void {
       const email = 'grace@members.test';
       await invite(await browser.openSignedIn(account, '/members'), email, 'Viewer');
       const first = await browser.open(`/#${await mails.linkTo(email)}`);
+      await join(first);
       await title(first, 'Jobs');
 
       const page = await browser.open('/');
@@ -160,7 +190,7 @@ export function members(shared: ConsoleStack, mails: TestMails): void {
       const owner = await browser.openSignedIn(account, '/members');
       const email = 'a.person.with.a.rather.long.address@department.members.test';
       await invite(owner, email, 'Finance');
-      const page = await browser.open(`/members#link=${await browser.linkTo(account.id)}`, PHONE);
+      const page = await browser.openSignedIn(account, '/members', PHONE);
       await page.getByText('This session').waitFor();
       await rowOf(page, 'Invitations', email).waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);

@@ -1,10 +1,13 @@
-import type { TestAccount, TestStack } from '@millrace/testing';
-import { seriousFaults, type ConsoleBrowser } from '../support/console-browser';
+import { ApiClient, type TestAccount, type TestStack } from '@millrace/testing';
+import { join, seriousFaults, showTab, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 let stack: TestStack;
 let account: TestAccount;
 let browser: ConsoleBrowser;
+
+const KEYS = '/platform/v1/api-keys';
+const clientOf = (key: string): ApiClient => new ApiClient(stack.publicUrl, key);
 
 const SIGN_IN = { name: 'Sign in', exact: true };
 
@@ -40,6 +43,45 @@ export function signIn(shared: ConsoleStack): void {
       await key.fill(account.apiKey);
       await page.getByRole('button', SIGN_IN).click();
       await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+    });
+
+    it('a tab never acts in another account than it shows', async () => {
+      const other = await stack.createAccount();
+      const tab = await browser.openSignedIn(account, '/keys');
+      await tab.getByRole('button', { name: 'New key', exact: true }).click();
+      await tab.getByLabel('Name').fill('of the first account');
+      // Hidden, it reads nothing by itself: what it knows is old.
+      await showTab(tab, 'hidden');
+      const second = await tab.context().newPage();
+      await second.goto(browser.address(`/keys#link=${await browser.linkTo(other.id)}`));
+      await join(second);
+      await second.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+      await Promise.all([
+        tab.waitForResponse((answer) => answer.status() === 409),
+        tab.getByRole('button', { name: 'Create the key', exact: true }).click(),
+      ]);
+      await tab.getByText('This browser is signed in to').waitFor();
+      await tab.getByRole('dialog').waitFor({ state: 'detached' });
+      await tab.getByText('Console', { exact: true }).first().waitFor();
+      for (const { apiKey } of [account, other]) {
+        const { text } = await clientOf(apiKey).call('GET', KEYS);
+        expect(text).not.toContain('of the first account');
+      }
+    });
+
+    it('nothing of an account is shown to who signs in to another one after its session has ended', async () => {
+      const name = 'Seen by the first account alone';
+      await clientOf(account.apiKey).call('POST', KEYS, { json: { name } });
+      const page = await browser.openSignedIn(account, '/keys');
+      await page.getByText(name).first().waitFor();
+      await page.evaluate("fetch('/platform/v1/sessions', { method: 'DELETE', headers: { 'Millrace-Console': '1' } })");
+      await page.getByRole('heading', SIGN_IN).waitFor();
+      // What is read from here on never arrives: only what was kept could be shown.
+      await page.route(`**${KEYS}`, () => undefined);
+      await page.getByLabel('API key').fill((await stack.createAccount()).apiKey);
+      await page.getByRole('button', SIGN_IN).click();
+      await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+      expect(await page.getByText(name).count()).toBe(0);
     });
   });
 }

@@ -225,7 +225,7 @@ export function webhooks(shared: ConsoleStack): void {
       const json = { url: `${receiver.url}/${'long'.repeat(40)}`, description: 'of a phone' };
       const { body } = await client.call<{ id: string }>('POST', '/platform/v1/webhook-endpoints', { json });
       await client.call('POST', `/platform/v1/webhook-endpoints/${body.id}/test`);
-      const page = await browser.open(`/webhooks#link=${await browser.linkTo(account.id)}`, PHONE);
+      const page = await browser.openSignedIn(account, '/webhooks', PHONE);
       await page.getByText('of a phone').waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
       expect(await seriousFaults(page)).toEqual([]);

@@ -57,9 +57,15 @@ export class ConsoleBrowser {
     return `${this.stack.api.opsUrl}/console/ops${path}`;
   }
 
-  /** A page of a browser that a one-time link has signed in. */
-  async openSignedIn({ id }: Pick<TestAccount, 'id'>, path = '/'): Promise<Page> {
-    return this.open(`${path}#link=${await this.linkTo(id)}`);
+  /** A page of a browser that a one-time link has signed in. @param path as of `open`. */
+  async openSignedIn(
+    { id }: Pick<TestAccount, 'id'>,
+    path = '/',
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<Page> {
+    const page = await this.open(`${path}#link=${await this.linkTo(id)}`, options);
+    await join(page);
+    return page;
   }
 
   /** What signs a browser in to an account, once. */
@@ -76,6 +82,13 @@ export class ConsoleBrowser {
   async close(): Promise<void> {
     await this.browser.close();
   }
+}
+
+/** Take what the link of a page's address offers. */
+export async function join(page: Page): Promise<void> {
+  const button = page.getByRole('button', { name: /^Join / });
+  await button.click();
+  await button.waitFor({ state: 'detached' });
 }
 
 /** What axe finds on a page that keeps people out: the rule, and where it is broken. */

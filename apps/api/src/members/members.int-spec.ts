@@ -66,11 +66,17 @@ describe('an invitation', () => {
     const token = tokenIn(mail);
     expect(invited.text).not.toContain(token);
     expect(JSON.stringify(await api.test.database.models.invitation.findMany())).not.toContain(token);
+    const look = () => api.client(null).call('POST', `${SESSIONS}/offers`, { json: { invitation: token } });
+    expect(await look()).toMatchObject({
+      status: 200,
+      body: { account: { id: account.id }, member: { email, role: 'developer' }, asked_here: false },
+    });
     const accepted = await exchange({ invitation: token });
     expect(accepted).toMatchObject({ status: 201, body: { member: { email, role: 'developer' } } });
     expect(accepted.body.key.scopes).toEqual(scopesOfRole('developer'));
     expect(accepted.headers['set-cookie']).toMatch(/HttpOnly; SameSite=Strict/);
     expect((await exchange({ invitation: token })).status).toBe(401);
+    expect((await look()).status).toBe(401);
     const { body } = await owner<{ members: Listed[] }>('GET', MEMBERS);
     expect(body.members).toMatchObject([{ email, role: 'developer' }]);
     expect((await owner<{ invitations: object[] }>('GET', INVITATIONS)).body.invitations).toEqual([]);

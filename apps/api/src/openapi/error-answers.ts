@@ -10,12 +10,14 @@ const BODY_ERRORS: ErrorName[] = ['invalid_field', 'payload_too_large', 'unsuppo
 const EVERYWHERE: ErrorName[] = ['unreadable_request', 'upstream_error'];
 /** Errors of every endpoint that requires a credential. */
 const BEHIND_CREDENTIAL: ErrorName[] = [...EVERYWHERE, 'unauthorized', 'forbidden', 'rate_limited'];
+/** Errors of every endpoint that the console calls with its session. */
+const BEHIND_SESSION: ErrorName[] = [...BEHIND_CREDENTIAL, 'another_account'];
 
 const ACCESS_ERRORS: Record<Access['by'], ErrorName[]> = {
   // A deployment that is not the caller's is not found.
-  surface: [...BEHIND_CREDENTIAL, 'not_found'],
-  api_key: BEHIND_CREDENTIAL,
-  session: BEHIND_CREDENTIAL,
+  surface: [...BEHIND_SESSION, 'not_found'],
+  api_key: BEHIND_SESSION,
+  session: BEHIND_SESSION,
   operator: BEHIND_CREDENTIAL,
   signed_link: [...EVERYWHERE, 'rate_limited'],
   signed_body: [...EVERYWHERE, 'rate_limited'],

@@ -44,7 +44,8 @@ const FRAME: DocumentFrame = {
     cookie: SESSION_COOKIE,
     description:
       'A session of the console (`signIn` of the platform API), in a request without an Authorization header. A request that ' +
-      'changes something must carry `Millrace-Console: 1`.',
+      'changes something must carry `Millrace-Console: 1`. One with `Millrace-Account` is refused (`another_account`) when the session ' +
+      'is of another account than that id names.',
   },
   paths: ['/platform/v1/', '/status'],
 };

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { type ConsoleSession, type ListedSession } from '@millrace/accounts';
+import type { ConsoleSession, ListedSession, SignInOffer } from '@millrace/accounts';
 import { SELF_HOSTED_SCOPES } from '../endpoints';
-import type { ListedSessionSchema, SessionSchema } from './session.schemas';
+import type { ListedSessionSchema, SessionSchema, SignInOfferSchema } from './session.schemas';
 
 /** What stands for a key where there are none. */
 const NO_KEY = { id: null, name: 'self-hosted', scopes: SELF_HOSTED_SCOPES };
@@ -24,4 +24,9 @@ export function presentListedSession(
 ): z.output<typeof ListedSessionSchema> {
   const times = { created_at: createdAt.toISOString(), expires_at: expiresAt.toISOString() };
   return { id, ...times, key, member, current: id === current };
+}
+
+/** What a link or an invitation signs in to. */
+export function presentOffer({ account, member, askedHere }: SignInOffer): z.output<typeof SignInOfferSchema> {
+  return { account, member, asked_here: askedHere };
 }

@@ -5,22 +5,45 @@ import { MEMBER_ROLES, SCOPES, TimestampSchema } from '@millrace/contracts';
 const CREDENTIAL_CHARACTERS = 4_096;
 const credential = z.string().trim().min(1).max(CREDENTIAL_CHARACTERS).optional();
 
+const link = credential.meta({ description: 'What stands behind `#link=` in a sign-in link. It counts once.' });
+const invitation = credential.meta({
+  description: 'What stands behind `#invitation=` in an invitation: makes you a member of its account. It counts once.',
+});
+
 export const SignInSchema = z
   .object({
     api_key: credential.meta({
       description: 'An API key of the account; on a self-hosted surface its one token, and nothing where it has none.',
     }),
-    link: credential.meta({ description: 'What stands behind `#link=` in a sign-in link. It counts once.' }),
-    invitation: credential.meta({
-      description:
-        'What stands behind `#invitation=` in an invitation: makes you a member of its account. It counts once.',
-    }),
+    link,
+    invitation,
   })
   .refine((sent) => Object.values(sent).filter((value) => value !== undefined).length <= 1, {
     path: ['link'],
     error: 'must be sent alone: only one of api_key, link and invitation',
   })
   .meta({ id: 'SignIn', description: 'What is exchanged for a session.' });
+
+export const SignInLookSchema = z
+  .object({ link, invitation })
+  .refine((sent) => (sent.link === undefined) !== (sent.invitation === undefined), {
+    path: ['link'],
+    error: 'exactly one of link and invitation must be sent',
+  })
+  .meta({ id: 'SignInLook', description: 'A link or an invitation.' });
+
+export const SignInOfferSchema = z
+  .object({
+    account: z.object({ id: z.uuid(), name: z.string() }),
+    member: z
+      .object({ email: z.string(), role: z.enum(MEMBER_ROLES) })
+      .nullable()
+      .meta({
+        description: 'As which member, or which one you become; null for a link that acts as a key of the account.',
+      }),
+    asked_here: z.boolean().meta({ description: 'Whether this browser asked for it: a link by mail.' }),
+  })
+  .meta({ id: 'SignInOffer', description: 'What a link or an invitation signs in to.' });
 
 export const SessionSchema = z
   .object({

@@ -10,12 +10,13 @@ import {
   type AnswerOf,
   type InputOf,
 } from '../endpoints';
-import { presentListedSession, presentSession } from './session.presenter';
+import { presentListedSession, presentOffer, presentSession } from './session.presenter';
 import {
   endOtherSessions,
   endSession,
   getSession,
   listSessions,
+  lookAtSignIn,
   signIn,
   signOut,
   signOutEverywhere,
@@ -37,6 +38,12 @@ export class SessionsController {
     const session = await this.exchange.signIn(request, body);
     setSessionCookie(request, response, session.secret);
     return presentSession(session);
+  }
+
+  @Serves(lookAtSignIn)
+  async look({ body, request }: InputOf<typeof lookAtSignIn>): Promise<AnswerOf<typeof lookAtSignIn>> {
+    assertOwnPage(request);
+    return presentOffer(await this.exchange.look(request, body));
   }
 
   @Serves(getSession)

@@ -1,5 +1,5 @@
 import { defineEndpoint, recordId, type AnswerHeader } from '../endpoints';
-import { SessionListSchema, SessionSchema, SignInSchema } from './session.schemas';
+import { SessionListSchema, SessionSchema, SignInLookSchema, SignInOfferSchema, SignInSchema } from './session.schemas';
 
 const tag = 'sessions';
 const SET_COOKIE: AnswerHeader = {
@@ -23,6 +23,21 @@ export const signIn = defineEndpoint({
   answers: {
     201: { description: 'Signed in.', schema: SessionSchema, headers: { 'Set-Cookie': SET_COOKIE } },
   },
+  uncached: true,
+  errors: ['unauthorized', 'forbidden'],
+});
+
+export const lookAtSignIn = defineEndpoint({
+  id: 'lookAtSignIn',
+  method: 'post',
+  path: '/platform/v1/sessions/offers',
+  tag,
+  access: { by: 'nothing' },
+  summary: 'What a link or an invitation signs in to',
+  description:
+    'It still counts afterwards. The console asks before it signs in with one that this browser did not ask for.',
+  body: SignInLookSchema,
+  answers: { 200: { description: 'What it signs in to.', schema: SignInOfferSchema } },
   uncached: true,
   errors: ['unauthorized', 'forbidden'],
 });

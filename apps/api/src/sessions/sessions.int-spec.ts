@@ -129,6 +129,22 @@ describe('a request with a session', () => {
     expect((await other.call('GET', `${JOBS}/${id}`)).status).toBe(404);
   });
 
+  it('is refused where the page means another account, whatever it would do; a key acts for its own', async () => {
+    const other = await api.account();
+    const browser = await signIn();
+    const meant = (id: string) => ({ headers: { 'Millrace-Account': id } });
+    expect((await browser.call('GET', JOBS, meant(account.id))).status).toBe(200);
+    for (const [method, path] of [
+      ['GET', JOBS],
+      ['POST', '/platform/v1/api-keys'],
+      ['DELETE', SESSION],
+    ] as const) {
+      expect(outcome(await browser.call(method, path, meant(other.id)))).toEqual([409, 'another_account']);
+    }
+    expect((await browser.call('GET', SESSION)).status).toBe(200);
+    expect((await api.client(account.key).call('GET', JOBS, meant(other.id))).status).toBe(200);
+  });
+
   it('counts with those of the account', async () => {
     const own = await api.account({ limits: { requests_per_minute: 3 } });
     const browser = await signIn(own.key);

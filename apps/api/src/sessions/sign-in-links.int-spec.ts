@@ -66,6 +66,18 @@ describe('a sign-in link', () => {
     expect((await signIn({ link })).status).toBe(401);
   });
 
+  it('says what it signs in to, and counts afterwards all the same', async () => {
+    const link = tokenIn(await make({ api_key_id: account.keyId }));
+    const look = () => cloud.client(null).call('POST', `${SESSIONS}/offers`, { json: { link } });
+    const offer = { account: { id: account.id, name: 'a test' }, member: null, asked_here: false };
+    expect([await look(), await look()]).toMatchObject([
+      { status: 200, body: offer },
+      { status: 200, body: offer },
+    ]);
+    expect((await signIn({ link })).status).toBe(201);
+    expect((await look()).status).toBe(401);
+  });
+
   it('expires', async () => {
     const link = tokenIn(await make({ api_key_id: account.keyId }));
     await cloud.test.database.models.signInLink.updateMany({ data: { expiresAt: new Date() } });

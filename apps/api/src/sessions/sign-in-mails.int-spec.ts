@@ -59,6 +59,13 @@ describe('signing in by mail', () => {
     const other = await ask(newAddress(), elsewhere());
     expect((await exchange({ link })).status).toBe(401);
     expect((await exchange({ link }, browser(other))).status).toBe(401);
+    const look = (headers: Record<string, string>) =>
+      api.client(null).call('POST', `${SESSIONS}/offers`, { json: { link }, headers });
+    expect((await look(browser(other))).status).toBe(401);
+    expect(await look(browser(asked))).toMatchObject({
+      status: 200,
+      body: { account: { id: account.id }, member: { email: ada.email, role: 'viewer' }, asked_here: true },
+    });
     const entered = await exchange({ link }, browser(asked));
     expect(entered).toMatchObject({ status: 201, body: { member: { id: ada.id, role: 'viewer' } } });
     expect((await exchange({ link }, browser(asked))).status).toBe(401);

@@ -11,13 +11,14 @@ import {
   assertActive,
   browserHash,
   type OpenedSession,
+  type SignInOffer,
 } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { RequestLimits, SELF_HOSTED_ACCOUNT, SessionCallers, actorOf, equalTexts, sessionCookieOf } from '../endpoints';
 import { addressOf, networkOf } from '../http';
 import { BROWSER_COOKIE } from './browser-cookie';
-import type { SignInSchema } from './session.schemas';
+import type { SignInLookSchema, SignInSchema } from './session.schemas';
 
 /** Exchanges what proves someone for a session, by the rules of the surface that was asked. */
 @Injectable()
@@ -46,11 +47,7 @@ export class SignInService {
     if (link !== undefined) {
       this.links.assertMade(link, networkOf(request));
       const operator = { actor: 'sign_in_link', address: addressOf(request) };
-      const asked = sessionCookieOf(request, BROWSER_COOKIE);
-      const browser = asked === null ? null : browserHash(asked);
-      return this.sessions.open(operator, place, (tx) =>
-        this.links.take(tx, link, { browser, network: networkOf(request) }),
-      );
+      return this.sessions.open(operator, place, (tx) => this.links.take(tx, link, fromOf(request)));
     }
     if (invitation !== undefined) {
       this.invitations.assertMade(invitation, networkOf(request));
@@ -59,6 +56,20 @@ export class SignInService {
     }
     const grant = place.by === 'keys' ? await this.withKey(request, key) : this.withToken(request, key);
     return this.sessions.open(actorOf(grant, request), place, async () => grant);
+  }
+
+  /**
+   * What a link or an invitation signs in to. It still counts.
+   *
+   * @throws Refusal 401 `unauthorized`, 429 `rate_limited` after too many credentials of this network that were not valid.
+   */
+  async look(request: Request, { link, invitation }: z.output<typeof SignInLookSchema>): Promise<SignInOffer> {
+    if (link !== undefined) {
+      this.links.assertMade(link, networkOf(request));
+      return this.links.look(link, fromOf(request));
+    }
+    this.invitations.assertMade(invitation ?? '', networkOf(request));
+    return this.invitations.look(invitation ?? '');
   }
 
   private async withKey(
@@ -83,4 +94,10 @@ export class SignInService {
     }
     return { accountId: SELF_HOSTED_ACCOUNT, apiKeyId: null };
   }
+}
+
+/** The browser of who presents a link, and its network. */
+function fromOf(request: Request): { browser: Buffer | null; network: string } {
+  const asked = sessionCookieOf(request, BROWSER_COOKIE);
+  return { browser: asked === null ? null : browserHash(asked), network: networkOf(request) };
 }

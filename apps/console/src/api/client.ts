@@ -8,20 +8,35 @@ interface RequestOptions {
   rawBody?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** Whichever account the browser is signed in to by now: to find that out. */
+  ofAnyAccount?: true;
+}
+
+let shownAccount: string | null = null;
+
+/** Have every request say that it is meant for this account; null: nobody is signed in. */
+export function actFor(accountId: string | null): void {
+  shownAccount = accountId;
+}
+
+/** The cookie is the browser's, and another tab can change whose it is: the service refuses what is meant for another account. */
+export function accountHeader(): Record<string, string> {
+  return shownAccount === null ? {} : { 'Millrace-Account': shownAccount };
 }
 
 /**
- * Send a request with the session's cookie. Unsafe requests carry the header that a page of another origin cannot set.
+ * Send a request with the session's cookie, for the account that the page shows. Unsafe requests carry the header that a page of another origin cannot set.
  *
  * @throws ApiError for every answer that is no success, and when none arrives.
  */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = 'GET', body, rawBody, headers = {}, signal } = options;
+  const { method = 'GET', body, rawBody, headers = {}, signal, ofAnyAccount = false } = options;
   const content = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
   const init: RequestInit = {
     method,
     headers: {
       ...(method === 'GET' || method === 'HEAD' ? {} : { 'Millrace-Console': '1' }),
+      ...(ofAnyAccount ? {} : accountHeader()),
       ...(content === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...headers,
     },

@@ -1,4 +1,4 @@
-import { QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query';
 import { ApiError } from './api-error';
 
 const ATTEMPTS = 3;
@@ -11,14 +11,18 @@ function mayPass(failures: number, error: Error): boolean {
 
 /** @param sessionKey of the query that says who is signed in. */
 export function createQueryClient(sessionKey: QueryKey): QueryClient {
+  // A session that ended, or became another account's, in another tab: the shell shows who is signed in now, over the same address.
+  const readSessionAgain = (error: Error): void => {
+    if (!isAboutSession(error) || !client.getQueryData(sessionKey)) return;
+    void client.invalidateQueries({ queryKey: sessionKey, exact: true });
+  };
   const client = new QueryClient({
     queryCache: new QueryCache({
-      // A session that ended elsewhere: the shell shows the sign-in again, over the same address.
       onError: (error, query) => {
-        if (!(error instanceof ApiError) || error.status !== 401 || query.queryKey[0] === sessionKey[0]) return;
-        void client.invalidateQueries({ queryKey: sessionKey });
+        if (query.queryKey[0] !== sessionKey[0]) readSessionAgain(error);
       },
     }),
+    mutationCache: new MutationCache({ onError: readSessionAgain }),
     defaultOptions: {
       queries: {
         retry: mayPass,
@@ -29,4 +33,8 @@ export function createQueryClient(sessionKey: QueryKey): QueryClient {
     },
   });
   return client;
+}
+
+function isAboutSession(error: Error): boolean {
+  return error instanceof ApiError && (error.status === 401 || error.code === 'another_account');
 }

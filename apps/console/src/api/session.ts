@@ -1,7 +1,7 @@
-import { queryOptions } from '@tanstack/react-query';
+import { hashKey, queryOptions, type QueryClient } from '@tanstack/react-query';
 import type { MemberRole, Scope } from '@millrace/contracts';
 import { ApiError } from './api-error';
-import { send, sendForJson } from './client';
+import { actFor, send, sendForJson } from './client';
 
 export interface Session {
   account: { id: string; name: string };
@@ -10,6 +10,15 @@ export interface Session {
   /** Null for who signed in with a key of the account. */
   member: { id: string; email: string; role: MemberRole } | null;
   expires_at: string;
+}
+
+/** What a link or an invitation signs in to. */
+export interface SignInOffer {
+  account: { id: string; name: string };
+  /** As which member, or which one you become. */
+  member: { email: string; role: MemberRole } | null;
+  /** Whether this browser asked for it. */
+  asked_here: boolean;
 }
 
 /** What stands behind the `#` of an address, and works once. */
@@ -35,41 +44,87 @@ export async function signOut(where: 'here' | 'everywhere'): Promise<void> {
   await send(where === 'here' ? SESSION : SESSIONS, { method: 'DELETE' });
 }
 
-/** Taken when the page is loaded: the router's first redirect drops what stands behind the `#`. It works once. */
-let linkOfAddress = takeLink();
+/** Taken when the page is loaded: the router's first redirect drops what stands behind the `#`. */
+const linkOfAddress = takeLink();
 
 /** The session of this browser. Null: sign in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async (): Promise<Session | null> => {
-    const link = linkOfAddress;
-    linkOfAddress = null;
-    if (link !== null) return signInByLink(link);
-    return (await currentSession()) ?? signInOpen();
-  },
+  queryFn: async (): Promise<Session | null> => (await currentSession()) ?? signInOpen(),
   staleTime: 60_000,
   retry: false,
 });
 
 /**
- * A link works once. Where it was used in this browser, its session is still here. Who came with an invitation means another account than
- * the one that they may be signed in to: that it made them no member of it is said.
+ * What the link of the address would sign in to. Null: there is none, or nothing to decide. A link that this browser asked for signs in at
+ * once; any other one may be somebody else's idea, and waits for a press.
  */
-async function signInByLink(link: Link): Promise<Session> {
-  try {
-    return await signIn(link);
-  } catch (error) {
-    const mayBeHere = 'link' in link && isUnauthorized(error);
-    const session = mayBeHere ? await currentSession() : null;
-    if (session === null) throw error;
-    return session;
-  }
+export const offerQuery = queryOptions({
+  queryKey: ['sign-in-offer'],
+  queryFn: async ({ client }): Promise<SignInOffer | null> => {
+    if (linkOfAddress === null) return null;
+    try {
+      const offer = await sendForJson<SignInOffer>(`${SESSIONS}/offers`, { method: 'POST', body: linkOfAddress });
+      if (!offer.asked_here) return offer;
+      await enter(client, await signIn(linkOfAddress));
+    } catch (error) {
+      // A link works once. Where it was used in this browser, its session is still here. That an invitation made nobody a member is said.
+      const mayBeHere = 'link' in linkOfAddress && isUnauthorized(error);
+      if (!mayBeHere || (await currentSession()) === null) throw error;
+    }
+    return null;
+  },
+  ...(linkOfAddress === null ? { initialData: null } : {}),
+  staleTime: Infinity,
+  gcTime: Infinity,
+  retry: false,
+});
+
+/** Take what the link of the address offers. @throws ApiError */
+export async function takeOffer(client: QueryClient): Promise<void> {
+  await enter(client, await signIn(linkOfAddress ?? {}));
+  leaveOffer(client);
+}
+
+/** Go on without the link of the address. */
+export function leaveOffer(client: QueryClient): void {
+  client.setQueryData(offerQuery.queryKey, null);
+}
+
+/** Show the session that was just opened, whatever was being read of the one before. */
+export async function enter(client: QueryClient, session: Session): Promise<void> {
+  await client.cancelQueries({ queryKey: sessionQuery.queryKey, exact: true });
+  client.setQueryData(sessionQuery.queryKey, session);
+}
+
+/**
+ * Keep what the page shows and does with the account of the session: requests are meant for that account alone, and nothing that was read of
+ * another one stays.
+ *
+ * @param onOther called when the account became another one without a sign-in in between.
+ */
+export function followAccount(client: QueryClient, onOther: (session: Session) => void): void {
+  let shown: string | null = null;
+  const ofSession = hashKey(sessionQuery.queryKey);
+  client.getQueryCache().subscribe(({ query }) => {
+    if (query.queryHash !== ofSession) return;
+    const session = client.getQueryData(sessionQuery.queryKey) ?? null;
+    const next = session?.account.id ?? null;
+    if (next === shown) return;
+    const left = shown;
+    shown = next;
+    actFor(next);
+    if (left === null) return;
+    const kept: unknown[] = [sessionQuery.queryKey[0], offerQuery.queryKey[0]];
+    client.removeQueries({ predicate: (query) => !kept.includes(query.queryKey[0]) });
+    if (session !== null) onOther(session);
+  });
 }
 
 /** The session of this browser; null where there is none. */
 async function currentSession(): Promise<Session | null> {
   try {
-    return await sendForJson<Session>(SESSION);
+    return await sendForJson<Session>(SESSION, { ofAnyAccount: true });
   } catch (error) {
     if (isUnauthorized(error)) return null;
     throw error;

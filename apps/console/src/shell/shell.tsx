@@ -1,13 +1,14 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { sessionQuery } from '../api/session';
+import { offerQuery, sessionQuery } from '../api/session';
 import { Button } from '../ui/controls/button';
 import { ErrorNote } from '../ui/display/error-note';
 import { Icon } from '../ui/controls/icon';
 import { Mark } from './mark';
 import { Navigation } from './navigation';
 import { Palette } from './palette';
+import { Offer } from './offer';
 import { ReaderFrame } from './reader-frame';
 import { SessionContext } from './session-context';
 import { SignIn } from './sign-in';
@@ -18,9 +19,12 @@ const DOCS = /^(\/console)?\/docs(\/|$)/;
 
 /** Everything around a screen. Without a session it asks for one, and keeps the address; the docs need none. */
 export function Shell(): ReactNode {
-  const session = useQuery(sessionQuery);
+  const offer = useQuery(offerQuery);
+  // A link may sign in: who is signed in is read after that.
+  const session = useQuery({ ...sessionQuery, enabled: !offer.isPending });
   const isDocs = useRouterState({ select: ({ location }) => DOCS.test(location.pathname) });
   if (session.isPending) return <Opening />;
+  if (offer.data !== null) return <Offer offer={offer.data} error={offer.error} left={session.data?.account ?? null} />;
   if (isDocs && !session.data) return <ReaderFrame />;
   if (session.data === undefined) {
     return (
@@ -32,7 +36,7 @@ export function Shell(): ReactNode {
   if (session.data === null) return <SignIn />;
   return (
     <SessionContext value={session.data}>
-      <Frame />
+      <Frame key={session.data.account.id} />
     </SessionContext>
   );
 }

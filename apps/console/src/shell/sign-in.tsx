@@ -1,7 +1,7 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { asApiError } from '../api/api-error';
-import { sessionQuery, signIn } from '../api/session';
+import { enter, signIn } from '../api/session';
 import { Button } from '../ui/controls/button';
 import { CodeBlock } from '../ui/display/code-block';
 import { ErrorNote } from '../ui/display/error-note';
@@ -16,7 +16,7 @@ export function SignIn(): ReactNode {
   const client = useQueryClient();
   const exchange = useMutation({
     mutationFn: signIn,
-    onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session),
+    onSuccess: (session) => enter(client, session),
   });
   const submit = (event: FormEvent): void => {
     event.preventDefault();

@@ -77,6 +77,14 @@ export class InvitationStore {
     return row?.accountId ?? null;
   }
 
+  /** An invitation, which stays as it is, and the name of its account. @returns null when `take` would give nothing. */
+  async look(tx: Statements, hash: Buffer): Promise<(Invitation & { accountName: string }) | null> {
+    const [row] = await tx.rows<Invitation & { accountName: string }>(Prisma.sql`
+      SELECT ${columns}, (SELECT name FROM accounts WHERE accounts.id = account_id) AS account_name
+      FROM invitations WHERE token_hash = ${hash} AND expires_at > now()`);
+    return row ?? null;
+  }
+
   /** Use an invitation up: of two that try, one gets it. @returns null when it was used or replaced, or has expired. */
   async take(tx: Statements, hash: Buffer): Promise<Invitation | null> {
     const [row] = await tx.rows<Invitation>(Prisma.sql`

@@ -9,7 +9,7 @@ import type { ApiKeyStore } from '../api-key.store';
 import type { AuditLog, Operator } from '../audit-log';
 import type { FailedAttempts } from '../failed-attempts';
 import type { Owner, OwnerRights } from '../owner-rights';
-import type { SecretMint, SessionGrant } from '../sessions';
+import type { SecretMint, SessionGrant, SignInOffer } from '../sessions';
 import type { Invitation, InvitationStore } from './invitation.store';
 import type { InvitationMailStore } from './invitation-mail.store';
 import { invitationMail } from './mails';
@@ -111,6 +111,14 @@ export class InvitationsService {
   /** Refuse what no service of ours made, before anything is looked up. @throws Refusal `unauthorized`, `rate_limited`. */
   assertMade(token: string, network: string): void {
     if (!this.parts.mint.made(token)) throw this.parts.failures.refusal(network, noInvitation().message);
+  }
+
+  /** Which member of which account an invitation makes: it still counts. @throws Refusal `unauthorized`, where `accept` does. */
+  async look(token: string): Promise<SignInOffer> {
+    const found = await this.parts.invitations.look(this.parts.database, hashOf(token));
+    if (found === null) throw noInvitation();
+    const { accountId: id, accountName: name, email, role } = found;
+    return { account: { id, name }, member: { email, role }, askedHere: false };
   }
 
   /**

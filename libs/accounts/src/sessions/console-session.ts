@@ -53,6 +53,15 @@ export interface SessionsOf {
   apiKeyId?: string | null | undefined;
 }
 
+/** What a link or an invitation signs in to. */
+export interface SignInOffer {
+  account: { id: string; name: string };
+  /** As which member, or the member whom an invitation makes; null for a link that acts as a key of the account. */
+  member: { email: string; role: MemberRole } | null;
+  /** Whether the browser that presents it has asked for it. */
+  askedHere: boolean;
+}
+
 /** A session just made. */
 export interface OpenedSession extends ConsoleSession {
   /** What the browser keeps: shown now and never again. */

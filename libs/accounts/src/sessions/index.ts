@@ -5,6 +5,7 @@ export {
   type SessionGrant,
   type SessionPlace,
   type SessionsOf,
+  type SignInOffer,
   noSession,
 } from './console-session';
 export { OperatorSessionStore, type NamedOperator, type OperatorSession } from './operator-session.store';

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
-import { newId } from '@millrace/contracts';
+import { newId, type MemberRole } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { SessionGrant } from './console-session';
+import type { SessionGrant, SignInOffer } from './console-session';
 
 /** A link for the browser that asked for it. */
 interface BrowserLink extends SessionGrant {
@@ -9,6 +9,14 @@ interface BrowserLink extends SessionGrant {
   browser: Buffer;
   /** A pseudonym of the network from which it asked. */
   network: Buffer;
+}
+
+interface OfferRow {
+  accountId: string;
+  name: string;
+  email: string | null;
+  role: MemberRole | null;
+  askedHere: boolean;
 }
 
 /** The SQL of links that sign in once. */
@@ -62,6 +70,24 @@ export class SignInLinkStore {
     const [row] = await tx.rows<SessionGrant>(Prisma.sql`
       DELETE FROM sign_in_links WHERE token_hash = ${hash} AND expires_at > now() AND (browser_hash IS NULL OR browser_hash = ${browser}) RETURNING account_id, api_key_id`);
     return row ?? null;
+  }
+
+  /** What a link signs in to, which stays as it is. @returns null when `take` would give nothing. */
+  async look(tx: Statements, hash: Buffer, browser: Buffer | null): Promise<SignInOffer | null> {
+    const [row] = await tx.rows<OfferRow>(Prisma.sql`
+      SELECT l.account_id, a.name, m.email, m.role, l.browser_hash IS NOT NULL AS asked_here
+      FROM sign_in_links l
+      JOIN accounts a ON a.id = l.account_id
+      LEFT JOIN api_keys k ON k.id = l.api_key_id
+      LEFT JOIN members m ON m.id = k.member_id
+      WHERE l.token_hash = ${hash} AND l.expires_at > now() AND (l.browser_hash IS NULL OR l.browser_hash = ${browser})`);
+    if (row === undefined) return null;
+    const { accountId, name, email, role, askedHere } = row;
+    return {
+      account: { id: accountId, name },
+      member: email === null || role === null ? null : { email, role },
+      askedHere,
+    };
   }
 
   /** Whose link it is, whether or not it counts here; null when it was used. */

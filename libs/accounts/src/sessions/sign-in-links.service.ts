@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Refusal } from '@millrace/contracts';
-import type { Statements } from '@millrace/database';
+import type { Database, Statements } from '@millrace/database';
 import type { AccountsService } from '../accounts.service';
 import { issuerOf, type ApiKeysService } from '../api-keys.service';
 import { apiKeyState } from '../api-key-record';
 import type { AuditLog, Operator, RefusalLog } from '../audit-log';
 import type { FailedAttempts } from '../failed-attempts';
-import type { SessionGrant } from './console-session';
+import type { SessionGrant, SignInOffer } from './console-session';
 import type { SecretMint } from './secret-mint';
 import type { SignInLinkStore } from './sign-in-link.store';
 
@@ -24,6 +24,7 @@ export interface SignInLink {
 /** Links by which an operator has a browser signed in to the console, once. */
 export class SignInLinksService {
   constructor(
+    private readonly database: Database,
     private readonly links: SignInLinkStore,
     private readonly accounts: AccountsService,
     private readonly keys: ApiKeysService,
@@ -66,15 +67,23 @@ export class SignInLinksService {
   async take(tx: Statements, token: string, from: { browser: Buffer | null; network: string }): Promise<SessionGrant> {
     const grant = await this.links.take(tx, hashOf(token), from.browser);
     if (grant !== null) return grant;
+    throw await this.refused(tx, token, from.network);
+  }
+
+  /** What a link signs in to: it still counts. @param from as of `take`. @throws Refusal `unauthorized`, where `take` does. */
+  async look(token: string, from: { browser: Buffer | null; network: string }): Promise<SignInOffer> {
+    const offer = await this.links.look(this.database, hashOf(token), from.browser);
+    if (offer !== null) return offer;
+    throw await this.refused(this.database, token, from.network);
+  }
+
+  private async refused(tx: Statements, token: string, network: string): Promise<Refusal> {
     const link = await this.links.find(tx, hashOf(token));
     if (link !== null) {
       const { id: subjectId, accountId } = link;
-      this.refusals.note(
-        { action: 'sign_in_link.refuse', subjectType: 'sign_in_link', subjectId, accountId },
-        from.network,
-      );
+      this.refusals.note({ action: 'sign_in_link.refuse', subjectType: 'sign_in_link', subjectId, accountId }, network);
     }
-    throw noLink();
+    return noLink();
   }
 
   private async keyOf(operator: Operator, accountId: string, keyId: string | undefined): Promise<string | null> {

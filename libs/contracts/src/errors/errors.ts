@@ -135,6 +135,11 @@ export const ERROR_CATALOGUE = {
     cause: 'The path exists, but not with this method.',
     cure: 'Use a method listed in the Allow header.',
   },
+  another_account: {
+    status: 409,
+    cause: 'The browser is signed in to another account than the page shows that sent the request. Nothing was done.',
+    cure: 'Load the page again, or sign in to the account that you mean.',
+  },
   hash_mismatch: {
     status: 409,
     cause: 'The bytes that arrived do not have the expected hash. No asset was made.',

@@ -65,6 +65,13 @@ export const SESSION_GUARDS = [
     SESSIONS,
   ),
   of(
+    'a page acts for the account that it shows alone',
+    'apps/api/src/endpoints/callers/session-callers.ts',
+    '    assertMeant(request, caller);\n',
+    '',
+    SESSIONS,
+  ),
+  of(
     "an operator's session ends after an hour",
     'libs/accounts/src/sessions/operator-session.store.ts',
     's.secret_hash = ${hash} AND s.expires_at > now()',

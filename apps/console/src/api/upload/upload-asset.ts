@@ -1,6 +1,6 @@
 import type { Asset, ResumableUploadView } from '@millrace/contracts';
 import { ApiError } from '../api-error';
-import { send, sendForJson, surfaceOf } from '../client';
+import { accountHeader, send, sendForJson, surfaceOf } from '../client';
 import { hashFile } from './file-hash';
 import { sendBytes } from './send-bytes';
 import { forgetUpload, keepUpload, unfinishedUpload } from './unfinished-uploads';
@@ -70,7 +70,7 @@ async function sendFile(
     method: 'POST',
     url: path,
     body: form,
-    headers: { 'Millrace-Console': '1' },
+    headers: { 'Millrace-Console': '1', ...accountHeader() },
     onSent: (sentBytes, totalBytes) => onProgress({ step: 'sending', share: sentBytes / Math.max(1, totalBytes) }),
   });
   return outcomeOf(asset);

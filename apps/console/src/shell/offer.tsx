@@ -1,0 +1,62 @@
+import type { ReactNode } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { leaveOffer, takeOffer, type SignInOffer } from '../api/session';
+import { Button } from '../ui/controls/button';
+import { Caution } from '../ui/display/caution';
+import { ErrorNote } from '../ui/display/error-note';
+import { Mark } from './mark';
+import './sign-in.css';
+
+interface OfferProps {
+  /** Undefined: it could not be read, with an error. */
+  offer: SignInOffer | undefined;
+  error: unknown;
+  /** The account to which this browser is signed in. */
+  left: SignInOffer['account'] | null;
+}
+
+/** What a link signs in to, and as whom, before it does: who sent the link may read what is then done in that account. */
+export function Offer({ offer, error, left }: OfferProps): ReactNode {
+  const client = useQueryClient();
+  const take = useMutation({ mutationFn: () => takeOffer(client) });
+  const leave = (
+    <Button onClick={() => leaveOffer(client)}>
+      {left === null ? 'Sign in in another way' : `Stay in ${left.name}`}
+    </Button>
+  );
+  if (offer === undefined) {
+    return (
+      <main className="sign-in">
+        <div className="sign-in-box">
+          <Mark />
+          <ErrorNote error={error} title="The link signs nobody in" />
+          {leave}
+        </div>
+      </main>
+    );
+  }
+  const { account, member } = offer;
+  return (
+    <main className="sign-in">
+      <div className="sign-in-box">
+        <Mark />
+        <div>
+          <h1>Join {account.name}</h1>
+          <p className="soft">
+            {member === null
+              ? 'This link signs this browser in to the account. Go on if you expected it.'
+              : `This link signs this browser in as ${member.email}, with the role ${member.role}. Go on if you expected it.`}
+          </p>
+        </div>
+        {left !== null && left.id !== account.id && (
+          <Caution>This browser leaves {left.name}, in its other tabs, too.</Caution>
+        )}
+        {take.isError && <ErrorNote error={take.error} title="The link signs nobody in" />}
+        <Button kind="primary" busy={take.isPending} onClick={() => take.mutate()}>
+          Join {account.name} {member !== null && `as ${member.email}`}
+        </Button>
+        {leave}
+      </div>
+    </main>
+  );
+}

@@ -86,8 +86,9 @@ export function finance(shared: ConsoleStack): void {
     it('caps what jobs may cost, and lifts the cap', async () => {
       const page = await browser.openSignedIn(account, '/account');
       await page.getByText('Jobs may cost as much as there are credits.').waitFor();
-      await page.getByLabel('Cap of a day').fill('30');
-      await page.getByLabel('When it is used up').selectOption('stop');
+      const form = page.getByRole('form', { name: 'Cap of the account' });
+      await form.getByLabel('Cap of a day').fill('30');
+      await form.getByLabel("When a day's").selectOption('stop');
       await press(page, 'Set the cap');
       await page.getByText(/of 30\.?0* credits a day/).waitFor();
       expect(await seriousFaults(page)).toEqual([]);
@@ -95,6 +96,13 @@ export function finance(shared: ConsoleStack): void {
       const { body } = await api.call<{ spend_caps: object[] }>('GET', '/platform/v1/spend');
       const cap = { scope: 'account', daily_micros: 30_000_000, daily_at_cap: 'stop', monthly_micros: null };
       expect(body.spend_caps).toMatchObject([cap]);
+      // What is not touched stays: the cap of the day, and what happens at it.
+      await page.reload();
+      await form.getByLabel('Cap of a month').fill('400');
+      await press(page, 'Set the cap');
+      await page.getByText(/of 400\.?0* credits a month/).waitFor();
+      const { body: both } = await api.call<{ spend_caps: object[] }>('GET', '/platform/v1/spend');
+      expect(both.spend_caps).toMatchObject([{ ...cap, monthly_micros: 400_000_000, monthly_at_cap: 'finish' }]);
       await press(page, 'Delete the cap of account');
       await page.getByText('Jobs may cost as much as there are credits.').waitFor();
       await page.close();
@@ -109,6 +117,17 @@ export function finance(shared: ConsoleStack): void {
       await press(page, 'Set the limit');
       await page.getByText(/^3 jobs at a time · 2\.50* credits a day$/).waitFor();
       expect(await seriousFaults(page)).toEqual([]);
+      // Another limit of the label joins what it has.
+      await page.getByLabel('Label', { exact: true }).fill('user=ada');
+      await page.getByRole('form', { name: 'Limit of a label' }).getByLabel("When a day's").selectOption('stop');
+      await page.getByLabel('Credits a month').fill('9');
+      await press(page, 'Set the limit');
+      await page.getByText(/^3 jobs at a time · 2\.50* credits a day · 9\.?0* credits a month$/).waitFor();
+      const ofAda = await new ApiClient(stack.publicUrl, account.apiKey).call<{ label_rules: object[] }>(
+        'GET',
+        '/platform/v1/label-rules',
+      );
+      expect(ofAda.body.label_rules).toMatchObject([{ max_jobs: 3, daily_micros: 2_500_000, daily_at_cap: 'stop' }]);
       await page.getByLabel('Label', { exact: true }).fill('user');
       await page.getByLabel('Hours kept').fill('48');
       await press(page, 'Set the limit');

@@ -1,24 +1,38 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { deleteLabelRule, labelRulesQuery, putLabelRule, type LabelRule } from '../api/label-rules';
+import type { AtCap } from '../api/spend';
 import { useSession } from '../shell/session-context';
 import { Button } from '../ui/controls/button';
 import { Field } from '../ui/controls/field';
 import { ErrorNote } from '../ui/display/error-note';
 import { formatExactCredits } from '../ui/format';
+import { amountOf, textOf } from './amount-text';
 
-const MICROS = 1_000_000;
 const HOUR_SECONDS = 3_600;
-const EMPTY = { label: '', jobs: '', daily: '', monthly: '', hours: '' };
-type Draft = typeof EMPTY;
 
-const FIELDS: readonly { name: keyof Draft; label: string }[] = [
-  { name: 'label', label: 'Label' },
-  { name: 'jobs', label: 'Jobs at a time' },
-  { name: 'daily', label: 'Credits a day' },
-  { name: 'monthly', label: 'Credits a month' },
-  { name: 'hours', label: 'Hours kept' },
-];
+const LIMITS = [
+  { name: 'max_jobs', label: 'Jobs at a time' },
+  { name: 'daily_micros', label: 'Credits a day' },
+  { name: 'monthly_micros', label: 'Credits a month' },
+  { name: 'retention_seconds', label: 'Hours kept' },
+] as const;
+const AT_CAP_FIELDS = [
+  { name: 'daily_at_cap', label: "When a day's credits are used up" },
+  { name: 'monthly_at_cap', label: "When a month's credits are used up" },
+] as const;
+const AT_CAPS: readonly AtCap[] = ['finish', 'stop'];
+type Limit = (typeof LIMITS)[number]['name'];
+type AtCapName = (typeof AT_CAP_FIELDS)[number]['name'];
+type Edits = Partial<Record<'label' | Limit | AtCapName, string>>;
+
+/** What one of the field is, as the API counts. */
+const UNITS: Record<Limit, number> = {
+  max_jobs: 1,
+  daily_micros: 1_000_000,
+  monthly_micros: 1_000_000,
+  retention_seconds: HOUR_SECONDS,
+};
 
 /** What the jobs of a label may use, such as those of an end user. */
 export function LabelLimits(): ReactNode {
@@ -52,40 +66,83 @@ export function LabelLimits(): ReactNode {
         ))}
       </ul>
       {remove.isError && <ErrorNote error={remove.error} title="The limit was not deleted" />}
-      {mayWrite && <NewLimit onMade={refresh} />}
+      {mayWrite && rules.data !== undefined && <LimitForm rules={rules.data} onSet={refresh} />}
     </section>
   );
 }
 
-function NewLimit({ onMade }: { onMade: () => Promise<void> }): ReactNode {
-  const [draft, setDraft] = useState<Draft>(EMPTY);
+/** The rule of the label that is named, as it is, with what was edited: what nobody touched is sent as it was. */
+function LimitForm({ rules, onSet }: { rules: readonly LabelRule[]; onSet: () => Promise<void> }): ReactNode {
+  const [edits, setEdits] = useState<Edits>({});
   const put = useMutation({
-    mutationFn: () => putLabelRule(ruleOf(draft)),
+    mutationFn: putLabelRule,
     onSuccess: async () => {
-      setDraft(EMPTY);
-      await onMade();
+      await onSet();
+      setEdits({});
     },
   });
-  const { label, ...limits } = draft;
-  const given = Object.values(limits).filter((text) => text.trim() !== '');
-  const isFit = label.trim() !== '' && given.length > 0 && given.every((text) => Number(text) >= 0);
+  const { label: text = '', ...edited } = edits;
+  const { label, value } = labelOf(text);
+  const rule = rules.find((known) => known.label === label && known.value === value);
+  const limitOf = (name: Limit): number | null => amountOf(edited[name], rule?.[name] ?? null, UNITS[name]);
+  const atCapOf = (name: AtCapName): AtCap | null =>
+    edited[name] === undefined ? (rule?.[name] ?? null) : (AT_CAPS.find((known) => known === edited[name]) ?? null);
+  const limits = LIMITS.map(({ name }) => limitOf(name)).filter((limit) => limit !== null);
+  const isFit = label !== '' && limits.length > 0 && limits.every((limit) => limit >= 0);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    put.mutate();
+    put.mutate({
+      label,
+      value,
+      max_jobs: limitOf('max_jobs'),
+      daily_micros: limitOf('daily_micros'),
+      monthly_micros: limitOf('monthly_micros'),
+      retention_seconds: limitOf('retention_seconds'),
+      daily_at_cap: atCapOf('daily_at_cap'),
+      monthly_at_cap: atCapOf('monthly_at_cap'),
+    });
   };
+  const edit = (name: keyof Edits, to: string): void => setEdits({ ...edits, [name]: to });
   return (
-    <form className="label-form" aria-label="New limit" onSubmit={submit}>
-      {FIELDS.map((field) => (
-        <Field key={field.name} label={field.label}>
+    <form className="label-form" aria-label="Limit of a label" onSubmit={submit}>
+      <Field label="Label">
+        {(ids) => (
+          <input
+            {...ids}
+            className="input"
+            placeholder="user or user=ada"
+            value={text}
+            onChange={(event) => edit('label', event.target.value)}
+          />
+        )}
+      </Field>
+      {LIMITS.map(({ name, label: of }) => (
+        <Field key={name} label={of}>
           {(ids) => (
             <input
               {...ids}
               className="input"
-              placeholder={field.name === 'label' ? 'user or user=ada' : 'no limit'}
-              inputMode={field.name === 'label' ? 'text' : 'decimal'}
-              value={draft[field.name]}
-              onChange={(event) => setDraft({ ...draft, [field.name]: event.target.value })}
+              placeholder="no limit"
+              inputMode="decimal"
+              value={edited[name] ?? textOf(rule?.[name] ?? null, UNITS[name])}
+              onChange={(event) => edit(name, event.target.value)}
             />
+          )}
+        </Field>
+      ))}
+      {AT_CAP_FIELDS.map(({ name, label: of }) => (
+        <Field key={name} label={of}>
+          {(ids) => (
+            <select
+              {...ids}
+              className="input"
+              value={atCapOf(name) ?? ''}
+              onChange={(event) => edit(name, event.target.value)}
+            >
+              <option value="">end what needs more</option>
+              <option value="finish">let running jobs finish</option>
+              <option value="stop">cancel waiting and running jobs</option>
+            </select>
           )}
         </Field>
       ))}
@@ -98,18 +155,9 @@ function NewLimit({ onMade }: { onMade: () => Promise<void> }): ReactNode {
 }
 
 /** Without a value it is for every value, each by itself. */
-function ruleOf({ label, jobs, daily, monthly, hours }: Draft): Omit<LabelRule, 'id'> {
-  const [name = '', ...rest] = label.trim().split('=');
-  const scaled = (text: string, by: number): number | null =>
-    text.trim() === '' ? null : Math.round(Number(text) * by);
-  return {
-    label: name,
-    value: rest.length === 0 ? null : rest.join('='),
-    max_jobs: scaled(jobs, 1),
-    daily_micros: scaled(daily, MICROS),
-    monthly_micros: scaled(monthly, MICROS),
-    retention_seconds: scaled(hours, HOUR_SECONDS),
-  };
+function labelOf(text: string): Pick<LabelRule, 'label' | 'value'> {
+  const [label = '', ...rest] = text.trim().split('=');
+  return { label, value: rest.length === 0 ? null : rest.join('=') };
 }
 
 const nameOf = ({ label, value }: LabelRule): string => (value === null ? `each ${label}` : `${label}=${value}`);

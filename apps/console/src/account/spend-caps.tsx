@@ -1,4 +1,4 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { Fragment, useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { deleteSpendCap, putAccountCap, spendCapsQuery, type AtCap, type SpendCap } from '../api/spend';
 import { useSession } from '../shell/session-context';
@@ -6,9 +6,14 @@ import { Button } from '../ui/controls/button';
 import { Field } from '../ui/controls/field';
 import { ErrorNote } from '../ui/display/error-note';
 import { formatExactCredits } from '../ui/format';
+import { amountOf, textOf } from './amount-text';
 
-const MICROS = 1_000_000;
-const EMPTY = { daily: '', monthly: '', atCap: 'finish' as AtCap };
+const SPANS = [
+  { span: 'daily', name: 'day' },
+  { span: 'monthly', name: 'month' },
+] as const;
+type Span = (typeof SPANS)[number]['span'];
+type Edits = Partial<Record<Span, string> & Record<`${Span}_at_cap`, AtCap>>;
 
 /** What jobs may cost in a day and a month, and how much of it is used. */
 export function SpendCaps(): ReactNode {
@@ -42,56 +47,66 @@ export function SpendCaps(): ReactNode {
         ))}
       </ul>
       {remove.isError && <ErrorNote error={remove.error} title="The cap was not deleted" />}
-      {mayWrite && <NewCap onSet={refresh} />}
+      {mayWrite && caps.data !== undefined && (
+        <AccountCap cap={caps.data.find(({ scope }) => scope === 'account')} onSet={refresh} />
+      )}
     </section>
   );
 }
 
-function NewCap({ onSet }: { onSet: () => Promise<void> }): ReactNode {
-  const [draft, setDraft] = useState(EMPTY);
+/** The cap as it is, with what was edited: what nobody touched is sent as it was. */
+function AccountCap({ cap, onSet }: { cap: SpendCap | undefined; onSet: () => Promise<void> }): ReactNode {
+  const [edits, setEdits] = useState<Edits>({});
   const put = useMutation({
     mutationFn: putAccountCap,
-    onSuccess: () => {
-      setDraft(EMPTY);
-      return onSet();
+    onSuccess: async () => {
+      await onSet();
+      setEdits({});
     },
   });
-  const [daily, monthly] = [microsOf(draft.daily), microsOf(draft.monthly)];
-  const isFit = isAmount(daily) && isAmount(monthly) && (daily !== null || monthly !== null);
+  const micros = (span: Span): number | null => amountOf(edits[span], cap?.[`${span}_micros`] ?? null);
+  const atCap = (span: Span): AtCap => edits[`${span}_at_cap`] ?? cap?.[`${span}_at_cap`] ?? 'finish';
+  const isFit = SPANS.every(({ span }) => isAmount(micros(span))) && SPANS.some(({ span }) => micros(span) !== null);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    const { atCap } = draft;
-    put.mutate({ daily_micros: daily, monthly_micros: monthly, daily_at_cap: atCap, monthly_at_cap: atCap });
+    put.mutate({
+      daily_micros: micros('daily'),
+      monthly_micros: micros('monthly'),
+      daily_at_cap: atCap('daily'),
+      monthly_at_cap: atCap('monthly'),
+    });
   };
   return (
     <form className="label-form" aria-label="Cap of the account" onSubmit={submit}>
-      {(['daily', 'monthly'] as const).map((span) => (
-        <Field key={span} label={span === 'daily' ? 'Cap of a day, in credits' : 'Cap of a month, in credits'}>
-          {(ids) => (
-            <input
-              {...ids}
-              className="input"
-              placeholder="no cap"
-              inputMode="decimal"
-              value={draft[span]}
-              onChange={(event) => setDraft({ ...draft, [span]: event.target.value })}
-            />
-          )}
-        </Field>
+      {SPANS.map(({ span, name }) => (
+        <Fragment key={span}>
+          <Field label={`Cap of a ${name}, in credits`}>
+            {(ids) => (
+              <input
+                {...ids}
+                className="input"
+                placeholder="no cap"
+                inputMode="decimal"
+                value={edits[span] ?? textOf(cap?.[`${span}_micros`] ?? null)}
+                onChange={(event) => setEdits({ ...edits, [span]: event.target.value })}
+              />
+            )}
+          </Field>
+          <Field label={`When a ${name}'s credits are used up`}>
+            {(ids) => (
+              <select
+                {...ids}
+                className="input"
+                value={atCap(span)}
+                onChange={(event) => setEdits({ ...edits, [`${span}_at_cap`]: event.target.value as AtCap })}
+              >
+                <option value="finish">let running jobs finish</option>
+                <option value="stop">cancel waiting and running jobs</option>
+              </select>
+            )}
+          </Field>
+        </Fragment>
       ))}
-      <Field label="When it is used up">
-        {(ids) => (
-          <select
-            {...ids}
-            className="input"
-            value={draft.atCap}
-            onChange={(event) => setDraft({ ...draft, atCap: event.target.value as AtCap })}
-          >
-            <option value="finish">let running jobs finish</option>
-            <option value="stop">cancel waiting and running jobs</option>
-          </select>
-        )}
-      </Field>
       <Button type="submit" busy={put.isPending} disabled={!isFit}>
         Set the cap
       </Button>
@@ -100,7 +115,6 @@ function NewCap({ onSet }: { onSet: () => Promise<void> }): ReactNode {
   );
 }
 
-const microsOf = (text: string): number | null => (text.trim() === '' ? null : Math.round(Number(text) * MICROS));
 const isAmount = (micros: number | null): boolean => micros === null || (Number.isSafeInteger(micros) && micros >= 0);
 
 function nameOf({ scope, key_id: key, label, value }: SpendCap): string {

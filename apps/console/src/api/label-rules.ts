@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { send, sendForJson } from './client';
+import type { AtCap } from './spend';
 
 const PATH = '/platform/v1/label-rules';
 
@@ -11,6 +12,9 @@ export interface LabelRuleDraft {
   max_jobs: number | null;
   daily_micros: number | null;
   monthly_micros: number | null;
+  /** What happens when the credits of the span are used up. Null: a job that needs more is ended. */
+  daily_at_cap: AtCap | null;
+  monthly_at_cap: AtCap | null;
   retention_seconds: number | null;
 }
 

@@ -79,6 +79,20 @@ export function keys(shared: ConsoleStack): void {
       await page.getByRole('row').filter({ hasText: 'ci' }).nth(1).waitFor();
     });
 
+    it('are not made later where the browser was offline: the act fails at once', async () => {
+      const page = await browser.openSignedIn(account, '/keys');
+      await press(page, 'New key');
+      await page.getByLabel('Name', { exact: true }).fill('made offline');
+      await page.context().setOffline(true);
+      await press(page, 'Create the key');
+      await page.getByRole('dialog').getByRole('alert').waitFor();
+      await page.context().setOffline(false);
+      await press(page, 'Cancel');
+      await page.reload();
+      await page.getByText('This session').first().waitFor();
+      expect(await page.getByText('made offline').count()).toBe(0);
+    });
+
     it('are made with labels for those who see no other jobs, and show them', async () => {
       const page = await browser.openSignedIn(account, '/keys');
       await press(page, 'New key');

@@ -24,7 +24,12 @@ export function createQueryClient(sessionKey: QueryKey): QueryClient {
     }),
     mutationCache: new MutationCache({ onError: readSessionAgain }),
     defaultOptions: {
+      // A browser that says it is offline may still reach a service beside it. And an act that cannot be sent fails at once: kept until the
+      // connection is back, it would be done when nobody looks any more.
+      mutations: { networkMode: 'always' },
       queries: {
+        networkMode: 'always',
+        refetchOnReconnect: true,
         retry: mayPass,
         retryDelay: (attempt, error) =>
           error instanceof ApiError && error.retryAfterS !== null ? error.retryAfterS * 1_000 : 500 * 2 ** attempt,

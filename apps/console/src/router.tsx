@@ -129,6 +129,8 @@ export const router = createRouter({
     docs,
   ]),
   basepath: '/console',
+  // Of a screen: what is around it stays.
+  defaultErrorComponent: RouteError,
   defaultPreload: 'intent',
   scrollRestoration: false,
 });

@@ -128,6 +128,20 @@ export function keys(shared: ConsoleStack): void {
       expect(await seriousFaults(page)).toEqual([]);
     });
 
+    it('are on a screen of their own: where it cannot be loaded, the rest stays, and loading the page again brings it', async () => {
+      const page = await browser.openSignedIn(account, '/jobs');
+      await title(page, 'Jobs');
+      await page.route(/\/console\/assets\/.*\.css$/, (route) => route.abort());
+      await page.getByRole('link', { name: 'API keys', exact: true }).click();
+      await page.getByText('This screen could not be shown').waitFor();
+      await page.getByRole('link', { name: 'Jobs', exact: true }).waitFor();
+      // What React says of every error that a screen ends with.
+      expect(browser.faults.splice(0).join()).toContain('preload CSS');
+      await page.unroute(/\/console\/assets\/.*\.css$/);
+      await press(page, 'Load the page again');
+      await title(page, 'API keys');
+    });
+
     it('are shown on a phone', async () => {
       const page = await browser.openSignedIn(account, '/keys', PHONE);
       await page.getByText('This session').waitFor();

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { OverviewPage } from './overview/overview-page';
-import { NotFound, RouteError } from './shell/route-fallbacks';
+import { RouteError } from '../../src/shell/route-error';
+import { NotFound } from './shell/route-fallbacks';
 import { Shell } from './shell/shell';
 import { readWorkersSearch } from './workers/workers-search';
 
@@ -61,6 +62,8 @@ const operators = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([overview, workers, pools, jobs, job, accounts, account, deployments, operators]),
   basepath: '/console/ops',
+  // Of a screen: what is around it stays.
+  defaultErrorComponent: RouteError,
   defaultPreload: 'intent',
   scrollRestoration: false,
 });

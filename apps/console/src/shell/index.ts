@@ -1,4 +1,5 @@
 export { ErrorDocsLink } from './error-docs-link';
-export { NotFound, RouteError } from './route-fallbacks';
+export { RouteError } from './route-error';
+export { NotFound } from './route-fallbacks';
 export { Shell } from './shell';
 export { applyTheme } from './theme';

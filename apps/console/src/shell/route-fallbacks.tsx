@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
-import { Link, type ErrorComponentProps } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { Empty } from '../ui/display/empty';
-import { ErrorNote } from '../ui/display/error-note';
 import { Page } from './page';
 
 /** An address that names no screen. */
@@ -14,15 +13,6 @@ export function NotFound(): ReactNode {
           Go to your jobs
         </Link>
       </Empty>
-    </Page>
-  );
-}
-
-/** A screen that failed: a fault of the console, or a part of it that could not be loaded. */
-export function RouteError({ error, reset }: ErrorComponentProps): ReactNode {
-  return (
-    <Page title="Something failed">
-      <ErrorNote error={error} onRetry={reset} title="This screen could not be shown" />
     </Page>
   );
 }

@@ -1,27 +1,29 @@
-const cures = new Map<string, Promise<string | null>>();
+import { useEffect, useState } from 'react';
 
-/** What the caller can do about an error code, from the catalogues of the contract; null for a code that it does not have. */
-export function cureOf(code: string): Promise<string | null> {
-  let cure = cures.get(code);
-  if (cure === undefined) {
-    cure = readCure(code);
-    cures.set(code, cure);
-  }
+/** What the caller can do about an error code, from the catalogues of the contract; null for a code that they do not have, and until they are loaded. */
+export function useCure(code: string): string | null {
+  const [cure, setCure] = useState<string | null>(null);
+  useEffect(() => {
+    let isShown = true;
+    // Offline, the error itself is shown all the same; the next one asks for the catalogue again.
+    readCure(code).then(
+      (text) => isShown && setCure(text),
+      () => undefined,
+    );
+    return () => {
+      isShown = false;
+    };
+  }, [code]);
   return cure;
 }
 
 /** The catalogue is loaded when the first error is shown: it brings the schemas of the contract. */
 async function readCure(code: string): Promise<string | null> {
-  try {
-    const { ERROR_CATALOGUE, INVALID_REQUEST, JOB_ERROR_CATALOGUE } = await import('@millrace/contracts');
-    const facts: Record<string, { cure: string }> = {
-      ...ERROR_CATALOGUE,
-      ...JOB_ERROR_CATALOGUE,
-      invalid_request: INVALID_REQUEST,
-    };
-    return facts[code]?.cure ?? null;
-  } catch {
-    // Offline: the error itself is shown all the same.
-    return null;
-  }
+  const { ERROR_CATALOGUE, INVALID_REQUEST, JOB_ERROR_CATALOGUE } = await import('@millrace/contracts');
+  const facts: Record<string, { cure: string }> = {
+    ...ERROR_CATALOGUE,
+    ...JOB_ERROR_CATALOGUE,
+    invalid_request: INVALID_REQUEST,
+  };
+  return facts[code]?.cure ?? null;
 }

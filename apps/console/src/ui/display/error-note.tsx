@@ -1,7 +1,7 @@
-import { Suspense, createContext, use, type ReactNode } from 'react';
+import { createContext, use, type ReactNode } from 'react';
 import { asApiError } from '../../api/api-error';
 import { Button } from '../controls/button';
-import { cureOf } from '../cures';
+import { useCure } from '../cures';
 import { Icon } from '../controls/icon';
 import './error-note.css';
 
@@ -22,10 +22,7 @@ export function ErrorNote(props: { error: unknown; onRetry?: () => void; title?:
       <div className="error-body">
         {title !== undefined && <strong>{title}</strong>}
         <p>{message}</p>
-        {/* Its own boundary: while the catalogue is loaded, the screen around the error stays. */}
-        <Suspense>
-          <Cure code={code} text={cure} />
-        </Suspense>
+        <Cure code={code} text={cure} />
         <p className="small faint">
           <code>{code}</code>
           {retryAfterS !== null && <> · try again in {retryAfterS} s</>}
@@ -48,7 +45,7 @@ export function ErrorNote(props: { error: unknown; onRetry?: () => void; title?:
 
 /** What to do, and where the docs say more about the code. Nothing of a code that they do not have. */
 export function Cure({ code, text }: { code: string; text?: string | undefined }): ReactNode {
-  const catalogued = use(cureOf(code));
+  const catalogued = useCure(code);
   const docsOf = use(DocsOfError);
   if (catalogued === null) return text === undefined ? null : <p className="soft">{text}</p>;
   return (

@@ -97,6 +97,34 @@ export function jobList(shared: ConsoleStack): void {
     });
   });
 
+  describe('a long list of jobs', () => {
+    it('asks for a page that was refused again when somebody presses, and not before', async () => {
+      await client.ended((await client.run(BLUE)).id);
+      const page = await browser.openSignedIn(account, '/keys');
+      const asked: string[] = [];
+      await page.route(LIST, async (route) => {
+        const url = route.request().url();
+        if (url.includes('cursor=')) {
+          asked.push(url);
+          const error = { code: 'invalid_cursor', message: 'There is no such page.' };
+          return route.fulfill({ status: 400, json: { error } });
+        }
+        const answer = await route.fetch();
+        const list = (await answer.json()) as object;
+        return route.fulfill({ response: answer, json: { ...list, next_cursor: 'of-a-test' } });
+      });
+      // The list is not read again by itself.
+      await showTab(page, 'hidden');
+      await page.getByRole('link', { name: 'Jobs', exact: true }).first().click();
+      await page.getByText('Older jobs could not be read').waitFor();
+      const before = asked.length;
+      await press(page, 'Try again');
+      await eventually('it is asked for once more', () => asked.length === before + 1);
+      await page.getByText('Older jobs could not be read').waitFor();
+      expect([before, asked.length]).toEqual([1, 2]);
+    });
+  });
+
   describe('the page of a job', () => {
     it('says when its stream is away, comes back by itself, and has missed nothing', async () => {
       const { hostname: host, port } = new URL(stack.publicUrl);

@@ -44,16 +44,21 @@ export function AssetsPage(): ReactNode {
       <Page title="Assets" actions={upload}>
         <AssetFilters search={filters} />
         <UploadList uploads={uploads} onClear={clear} />
-        {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+        {list.isError && !list.isFetchNextPageError && (
+          <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
+        )}
         {list.isPending && <Skeleton lines={8} />}
         {list.isSuccess && assets.length === 0 && <NothingShown filters={filters} />}
         {assets.length > 0 && (
           <AssetGallery
             assets={assets}
-            more={list.hasNextPage && foundLast && !list.isFetchingNextPage}
+            more={list.hasNextPage && foundLast && !list.isFetchingNextPage && !list.isFetchNextPageError}
             onMore={onMore}
             onOpen={({ id }) => void navigate({ search: { ...filters, asset: id } })}
           />
+        )}
+        {list.isFetchNextPageError && (
+          <ErrorNote error={list.error} onRetry={onMore} title="Older files could not be read" />
         )}
         {list.hasNextPage && !foundLast && (
           <Button busy={list.isFetchingNextPage} onClick={onMore}>

@@ -16,12 +16,14 @@ interface JobTableProps {
   onSelect: (selected: ReadonlySet<string>) => void;
   more: boolean;
   loading: boolean;
+  /** The next page was refused: it is asked for again by hand. */
+  failed: boolean;
   onMore: () => void;
 }
 
 /** Any number of jobs: only the rows in view exist. */
 export function JobTable(props: JobTableProps): ReactNode {
-  const { jobs, deployment, selected, onSelect, more, loading, onMore } = props;
+  const { jobs, deployment, selected, onSelect, more, loading, failed, onMore } = props;
   const narrow = useNarrow();
   const height = narrow ? NARROW_ROW_PX : ROW_PX;
   const [topPx, setTopPx] = useState(0);
@@ -37,8 +39,8 @@ export function JobTable(props: JobTableProps): ReactNode {
   const shown = rows.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (more && !loading && last >= jobs.length - AHEAD) onMore();
-  }, [more, loading, last, jobs.length, onMore]);
+    if (more && !loading && !failed && last >= jobs.length - AHEAD) onMore();
+  }, [more, loading, failed, last, jobs.length, onMore]);
   const select = (id: string, on: boolean): void => {
     const next = new Set(selected);
     if (on) next.add(id);

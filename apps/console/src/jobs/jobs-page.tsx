@@ -45,7 +45,9 @@ export function JobsPage(): ReactNode {
       }
     >
       <FilterBar search={search} />
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && !list.isFetchNextPageError && (
+        <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
+      )}
       {list.isPending && <Skeleton lines={8} />}
       {list.isSuccess && jobs.length === 0 && (filtered ? <NoMatch /> : <FirstRequest />)}
       {jobs.length > 0 && (
@@ -56,8 +58,12 @@ export function JobsPage(): ReactNode {
           onSelect={setSelected}
           more={list.hasNextPage}
           loading={list.isFetchingNextPage}
+          failed={list.isFetchNextPageError}
           onMore={() => void list.fetchNextPage()}
         />
+      )}
+      {list.isFetchNextPageError && (
+        <ErrorNote error={list.error} onRetry={() => void list.fetchNextPage()} title="Older jobs could not be read" />
       )}
     </Page>
   );

@@ -4,7 +4,13 @@ import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query
 export function moreOf(list: UseInfiniteQueryResult<InfiniteData<unknown>>): {
   has: boolean;
   loading: boolean;
+  failed: boolean;
   load: () => void;
 } {
-  return { has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() };
+  return {
+    has: list.hasNextPage,
+    loading: list.isFetchingNextPage,
+    failed: list.isFetchNextPageError,
+    load: () => void list.fetchNextPage(),
+  };
 }

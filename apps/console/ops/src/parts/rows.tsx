@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState, type ReactNode } from 'react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { Button } from '../../../src/ui/controls/button';
 import './rows.css';
 
 const ROW_PX = 48;
@@ -21,8 +22,8 @@ interface RowsProps<T> {
   rows: readonly T[];
   keyOf: (row: T) => string;
   columns: readonly Column<T>[];
-  /** The next page of a list that comes in pages. */
-  more?: { has: boolean; loading: boolean; load: () => void };
+  /** The next page of a list that comes in pages. One that was refused is asked for again by hand. */
+  more?: { has: boolean; loading: boolean; failed: boolean; load: () => void };
 }
 
 /** A table of any number of rows: only those in view exist. On a phone each row is a card that names its columns. */
@@ -42,7 +43,7 @@ export function Rows<T>({ label, kind, rows, keyOf, columns, more }: RowsProps<T
   const shown = view.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (more?.has && !more.loading && last >= rows.length - AHEAD) more.load();
+    if (more?.has && !more.loading && !more.failed && last >= rows.length - AHEAD) more.load();
   }, [more, last, rows.length]);
   return (
     <div
@@ -83,6 +84,11 @@ export function Rows<T>({ label, kind, rows, keyOf, columns, more }: RowsProps<T
       {more?.loading && (
         <p className="panel-note soft small" role="status">
           Loading more …
+        </p>
+      )}
+      {more?.failed && (
+        <p className="panel-note soft small" role="alert">
+          The next page could not be read. <Button onClick={more.load}>Try again</Button>
         </p>
       )}
     </div>

@@ -52,7 +52,9 @@ export async function uploadInParts<T>(
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       // Which parts arrived after all, and fresh links for the rest. While the service is away, the old ones fail again.
       const known = await target.read(upload);
-      if (known !== null && part !== undefined && isRefusedByBucket(error, part)) throw new BucketRefused();
+      if (known !== null && part !== undefined && failures > 1 && isRefusedByBucket(error, part, known)) {
+        throw new BucketRefused();
+      }
       upload = known ?? upload;
     }
   }
@@ -80,8 +82,9 @@ function mayPass(error: unknown): boolean {
   return error.status === 0 || error.status === 403 || error.status === 429 || error.status >= 500;
 }
 
-/** No answer from another origin, while the service itself answers. */
-function isRefusedByBucket(error: unknown, { url }: Part): boolean {
+/** No answer from another origin, while the service itself answers. Where a part has arrived, the connection broke: a bucket refuses all. */
+function isRefusedByBucket(error: unknown, { url }: Part, { parts }: ResumableUploadView): boolean {
+  if (parts.some(({ received }) => received)) return false;
   const isElsewhere = url !== null && new URL(url).origin !== window.location.origin;
   return isElsewhere && error instanceof ApiError && error.status === 0;
 }

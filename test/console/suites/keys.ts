@@ -85,7 +85,7 @@ export function keys(shared: ConsoleStack): void {
       await page.getByLabel('Name', { exact: true }).fill('made offline');
       await page.context().setOffline(true);
       await press(page, 'Create the key');
-      await page.getByRole('dialog').getByRole('alert').waitFor();
+      await page.getByText('It is not known whether this was done').waitFor();
       await page.context().setOffline(false);
       await press(page, 'Cancel');
       await page.reload();

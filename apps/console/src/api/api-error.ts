@@ -1,5 +1,8 @@
 import type { NodeErrors } from '@millrace/contracts';
 
+/** The code of an act that was sent, and to which no answer arrived: it may have been done. */
+export const ANSWER_LOST = 'answer_lost';
+
 /** An answer of the API that is no success: its envelope (contract, 7.1), or what stands for it when none arrived. */
 export class ApiError extends Error {
   constructor(
@@ -44,4 +47,9 @@ export async function readError(response: Response): Promise<ApiError> {
     const message = `The server answered ${response.status} without saying why.`;
     return new ApiError(response.status, 'no_envelope', message, null, retryAfterS, requestId);
   }
+}
+
+/** What stands over an error: that an act failed is not known where its answer was lost. */
+export function titleOf<T>({ code }: ApiError, title: T): T | string {
+  return code === ANSWER_LOST ? 'No answer arrived' : title;
 }

@@ -1,4 +1,4 @@
-import { ApiError, readError } from './api-error';
+import { ANSWER_LOST, ApiError, readError } from './api-error';
 
 interface RequestOptions {
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -11,6 +11,9 @@ interface RequestOptions {
   /** Whichever account the browser is signed in to by now: to find that out. */
   ofAnyAccount?: true;
 }
+
+const UNKNOWN =
+  'The connection broke before an answer arrived. It is not known whether this was done; look before you repeat it.';
 
 let shownAccount: string | null = null;
 
@@ -31,11 +34,12 @@ export function accountHeader(): Record<string, string> {
  */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = 'GET', body, rawBody, headers = {}, signal, ofAnyAccount = false } = options;
+  const isSafe = method === 'GET' || method === 'HEAD';
   const content = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
   const init: RequestInit = {
     method,
     headers: {
-      ...(method === 'GET' || method === 'HEAD' ? {} : { 'Millrace-Console': '1' }),
+      ...(isSafe ? {} : { 'Millrace-Console': '1' }),
       ...(ofAnyAccount ? {} : accountHeader()),
       ...(content === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...headers,
@@ -45,10 +49,14 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
   };
   const response = await fetch(path, init).catch((cause: unknown) => {
     if (signal?.aborted) throw cause;
-    throw new ApiError(0, 'unreachable', 'The service cannot be reached. Check the connection; this page tries again.');
+    throw isSafe ? unreachable() : new ApiError(0, ANSWER_LOST, UNKNOWN);
   });
   if (!response.ok) throw await readError(response);
   return response;
+}
+
+function unreachable(): ApiError {
+  return new ApiError(0, 'unreachable', 'The service cannot be reached. Check the connection; this page tries again.');
 }
 
 /** Send a request and read its JSON. @throws ApiError */

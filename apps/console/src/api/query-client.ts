@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query';
-import { ApiError } from './api-error';
+import { ANSWER_LOST, ApiError } from './api-error';
 
 const ATTEMPTS = 3;
 
@@ -22,7 +22,13 @@ export function createQueryClient(sessionKey: QueryKey): QueryClient {
         if (query.queryKey[0] !== sessionKey[0]) readSessionAgain(error);
       },
     }),
-    mutationCache: new MutationCache({ onError: readSessionAgain }),
+    mutationCache: new MutationCache({
+      onError: (error) => {
+        readSessionAgain(error);
+        // Whether it was done is seen in what is read now.
+        if (error instanceof ApiError && error.code === ANSWER_LOST) void client.invalidateQueries();
+      },
+    }),
     defaultOptions: {
       // A browser that says it is offline may still reach a service beside it. And an act that cannot be sent fails at once: kept until the
       // connection is back, it would be done when nobody looks any more.

@@ -34,6 +34,7 @@ export function CreateKey({ own, onClose }: { own: ApiKey | null; onClose: () =>
   };
   return (
     <KeyDialog
+      pending={create.isPending}
       title="New key"
       issued={create.data}
       onClose={onClose}

@@ -8,6 +8,7 @@ interface KeyDialogProps {
   title: string;
   /** The new key, when there is one. */
   issued: IssuedApiKey | undefined;
+  pending: boolean;
   onClose: () => void;
   /** The button that makes the key. */
   action: ReactNode;

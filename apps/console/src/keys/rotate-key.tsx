@@ -41,6 +41,7 @@ export function RotateKey({ apiKey, own, onClose }: RotateKeyProps): ReactNode {
   });
   return (
     <KeyDialog
+      pending={rotate.isPending}
       title={`Rotate ${apiKey.name}?`}
       issued={rotate.data}
       onClose={onClose}

@@ -22,6 +22,7 @@ export function CreateEndpoint({ onClose }: { onClose: () => void }): ReactNode 
   };
   return (
     <SecretDialog
+      pending={create.isPending}
       title="New endpoint"
       issued={create.data}
       onClose={onClose}

@@ -23,6 +23,7 @@ export function RotateSecret({ endpointId, onClose }: { endpointId: string; onCl
   const rotate = useMutation({ mutationFn: () => rotateWebhookSecret(endpointId, overlapSeconds) });
   return (
     <SecretDialog
+      pending={rotate.isPending}
       title="Rotate the secret?"
       issued={rotate.data}
       onClose={onClose}

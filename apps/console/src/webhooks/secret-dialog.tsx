@@ -8,6 +8,7 @@ interface SecretDialogProps {
   title: string;
   /** The endpoint with its new secret, when there is one. */
   issued: IssuedWebhookEndpoint | undefined;
+  pending: boolean;
   onClose: () => void;
   /** The button that makes the secret. */
   action: ReactNode;

@@ -35,6 +35,7 @@ export function CreateToken({ onClose }: { onClose: () => void }): ReactNode {
   );
   return (
     <OnceDialog
+      pending={creating.isPending}
       title="New operator token"
       shown={made && { title: `The token ${made.name}`, content }}
       onClose={onClose}

@@ -10,13 +10,23 @@ interface ModalProps {
   onClose: () => void;
   /** False: only its buttons close it, for what is shown once. */
   dismissible?: boolean;
+  /** False: the button in its corner does not close it, either. */
+  closable?: boolean;
   children: ReactNode;
   /** Buttons at the bottom. */
   actions?: ReactNode;
 }
 
 /** A dialog over the page: focus stays in it, Escape and a click beside it close it. */
-export function Modal({ title, open, onClose, dismissible = true, children, actions }: ModalProps): ReactNode {
+export function Modal({
+  title,
+  open,
+  onClose,
+  dismissible = true,
+  closable = true,
+  children,
+  actions,
+}: ModalProps): ReactNode {
   return (
     <Dialog.Root open={open} onOpenChange={(next) => !next && dismissible && onClose()}>
       <Dialog.Portal>
@@ -24,7 +34,13 @@ export function Modal({ title, open, onClose, dismissible = true, children, acti
         <Dialog.Popup className="modal">
           <header>
             <Dialog.Title render={<h2 />}>{title}</Dialog.Title>
-            <Button kind="quiet" icon={<Icon name="close" />} aria-label="Close" onClick={onClose} />
+            <Button
+              kind="quiet"
+              icon={<Icon name="close" />}
+              aria-label="Close"
+              disabled={!closable}
+              onClick={onClose}
+            />
           </header>
           <div className="modal-body">{children}</div>
           {actions !== undefined && <footer>{actions}</footer>}

@@ -6,6 +6,8 @@ interface OnceDialogProps {
   title: string;
   /** What is shown once, when there is something. */
   shown: { title: string; content: ReactNode } | undefined;
+  /** It is being made: nothing closes the dialog, which alone can show it. */
+  pending: boolean;
   onClose: () => void;
   /** The button that makes it. */
   action: ReactNode;
@@ -17,7 +19,7 @@ interface OnceDialogProps {
  * A dialog that ends with a secret, which nothing shows again: then only its buttons close it, no click beside it and no Escape.
  * It stays one dialog, so that the focus stays in it.
  */
-export function OnceDialog({ title, shown, onClose, action, children }: OnceDialogProps): ReactNode {
+export function OnceDialog({ title, shown, pending, onClose, action, children }: OnceDialogProps): ReactNode {
   const done = (
     <Button kind="primary" onClick={onClose}>
       I have stored it
@@ -25,7 +27,9 @@ export function OnceDialog({ title, shown, onClose, action, children }: OnceDial
   );
   const asking = (
     <>
-      <Button onClick={onClose}>Cancel</Button>
+      <Button disabled={pending} onClick={onClose}>
+        Cancel
+      </Button>
       {action}
     </>
   );
@@ -33,7 +37,8 @@ export function OnceDialog({ title, shown, onClose, action, children }: OnceDial
     <Modal
       title={shown?.title ?? title}
       open
-      dismissible={shown === undefined}
+      dismissible={shown === undefined && !pending}
+      closable={!pending}
       onClose={onClose}
       actions={shown === undefined ? asking : done}
     >

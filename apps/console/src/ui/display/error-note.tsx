@@ -1,5 +1,5 @@
 import { createContext, use, type ReactNode } from 'react';
-import { asApiError } from '../../api/api-error';
+import { asApiError, titleOf } from '../../api/api-error';
 import { Button } from '../controls/button';
 import { useCure } from '../cures';
 import { Icon } from '../controls/icon';
@@ -14,8 +14,10 @@ export const DocsOfError = createContext<((code: string) => ReactNode) | null>(n
  * @param props.cure what to do here, where the catalogue's cure is meant for programs.
  */
 export function ErrorNote(props: { error: unknown; onRetry?: () => void; title?: string; cure?: string }): ReactNode {
-  const { error, onRetry, title, cure } = props;
-  const { code, message, requestId, retryAfterS } = asApiError(error);
+  const { onRetry, cure } = props;
+  const error = asApiError(props.error);
+  const { code, message, requestId, retryAfterS } = error;
+  const title = titleOf(error, props.title);
   return (
     <div className="error-note" role="alert">
       <Icon name="warning" />

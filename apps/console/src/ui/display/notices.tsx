@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Toast } from '@base-ui/react/toast';
-import { asApiError } from '../../api/api-error';
+import { asApiError, titleOf } from '../../api/api-error';
 import { Button } from '../controls/button';
 import { Icon } from '../controls/icon';
 import './notices.css';
@@ -14,7 +14,9 @@ export function notify(title: string): void {
 
 /** Say in passing that something failed, with what the service said. */
 export function notifyError(title: string, error: unknown): void {
-  manager.add({ title, description: asApiError(error).message, type: 'error', priority: 'high', timeout: 12_000 });
+  const known = asApiError(error);
+  const shown = { title: titleOf(known, title), description: known.message };
+  manager.add({ ...shown, type: 'error', priority: 'high', timeout: 12_000 });
 }
 
 /** Where the notices appear. */

@@ -134,6 +134,11 @@ export function jobList(shared: ConsoleStack): void {
       const page = await browser.openSignedIn(account, `http://127.0.0.1:${proxy.port}/console/jobs/${job.id}`);
       const sign = (text: string): Promise<void> => page.locator('.connection', { hasText: text }).waitFor();
       await sign('Live');
+      // A tab that nobody sees keeps no connection.
+      await showTab(page, 'hidden');
+      await sign('Connecting');
+      await showTab(page, 'visible');
+      await sign('Live');
       proxy.behave({ kind: 'down' });
       await sign('Reconnecting');
       expect(await seriousFaults(page)).toEqual([]);

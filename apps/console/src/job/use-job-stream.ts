@@ -68,10 +68,21 @@ export function useJobStream(place: JobPlace, job: Job | undefined): JobStream {
         retryMs = Math.min(LAST_RETRY_MS, retryMs * 2);
       });
     };
-    open();
-    return () => {
+    const close = (): void => {
       source?.close();
       clearTimeout(timer);
+    };
+    // A browser has six connections to a service by HTTP/1.1: tabs that nobody sees leave theirs to the others.
+    const follow = (): void => {
+      close();
+      if (document.visibilityState === 'visible') open();
+      else setConnection('connecting');
+    };
+    follow();
+    document.addEventListener('visibilitychange', follow);
+    return () => {
+      document.removeEventListener('visibilitychange', follow);
+      close();
     };
   }, [client, id, deployment, events, ended]);
 

@@ -1,4 +1,5 @@
 import type { Job, Output } from '@millrace/contracts';
+import { keepLinks } from '../../apps/console/src/api/keep-links';
 import { mergeJob, withOutput } from '../../apps/console/src/job/merge-job';
 import { timelineOf } from '../../apps/console/src/job/timeline-rows';
 import { readJobsSearch } from '../../apps/console/src/jobs/jobs-search';
@@ -79,4 +80,20 @@ it('documents that could hold scripts are no pictures', () => {
   const types = ['image/png', 'IMAGE/JPEG; q=1', 'image/svg+xml', 'text/html', 'application/octet-stream'];
   expect(types.map((content_type) => isPicture({ content_type }))).toEqual([true, true, false, false, false]);
   expect(types.map((content_type) => isReadable({ content_type }))).toEqual([false, false, true, true, false]);
+});
+
+describe('what is read again', () => {
+  const soon = new Date(Date.now() + 30_000).toISOString();
+
+  it('keeps the links that still work, at any depth, and takes all else', () => {
+    const known = { pages: [{ jobs: [{ id: 'a', outputs: [output('x', 'old')] }] }] };
+    const next = { pages: [{ jobs: [{ id: 'a', outputs: [output('x', 'new'), output('y', 'new')] }] }] };
+    expect(keepLinks(known, next)).toEqual({
+      pages: [{ jobs: [{ id: 'a', outputs: [output('x', 'old'), output('y', 'new')] }] }],
+    });
+  });
+
+  it('replaces a link that ends within a minute', () => {
+    expect(keepLinks([output('x', 'old', soon)], [output('x', 'new')])).toEqual([output('x', 'new')]);
+  });
 });

@@ -1,4 +1,5 @@
-import { MutationCache, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, replaceEqualDeep, type QueryKey } from '@tanstack/react-query';
+import { keepLinks } from './keep-links';
 import { ANSWER_LOST, ApiError } from './api-error';
 
 const ATTEMPTS = 3;
@@ -40,6 +41,7 @@ export function createQueryClient(sessionKey: QueryKey): QueryClient {
         retryDelay: (attempt, error) =>
           error instanceof ApiError && error.retryAfterS !== null ? error.retryAfterS * 1_000 : 500 * 2 ** attempt,
         staleTime: 2_000,
+        structuralSharing: (known, next) => replaceEqualDeep(known, keepLinks(known, next)),
       },
     },
   });

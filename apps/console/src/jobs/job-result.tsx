@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { JobListItem, Output } from '@millrace/contracts';
 import { Bar } from '../ui/display/bar';
 import { formatDuration } from '../ui/format';
-import { isPicture } from '../ui/media';
+import { isThumbnail } from '../ui/media';
 
 const THUMBNAILS = 3;
 
@@ -45,7 +45,7 @@ function Running({ job }: { job: JobListItem }): ReactNode {
 
 function Outputs({ outputs }: { outputs: Output[] }): ReactNode {
   if (outputs.length === 0) return <span className="faint">No outputs</span>;
-  const pictures = outputs.filter(isPicture).slice(0, THUMBNAILS);
+  const pictures = outputs.filter(isThumbnail).slice(0, THUMBNAILS);
   return (
     <span className="job-outputs">
       {pictures.map(({ id, url }) => (

@@ -8,6 +8,14 @@ export function isPicture({ content_type }: Pick<Output, 'content_type'>): boole
   return PICTURES.has(content_type.split(';')[0]?.trim().toLowerCase() ?? '');
 }
 
+/** A larger picture is not read for a thumbnail. */
+const THUMBNAIL_BYTES = 20_000_000;
+
+/** Whether a file may be shown as a picture in a list. */
+export function isThumbnail(file: Pick<Output, 'content_type' | 'size_bytes'>): boolean {
+  return isPicture(file) && file.size_bytes <= THUMBNAIL_BYTES;
+}
+
 /** Types beyond `text/*` that people read. */
 const READABLE = new Set(['application/json', 'image/svg+xml', 'application/xml', 'application/yaml']);
 

@@ -129,7 +129,7 @@ describe('a request with a session', () => {
     expect((await other.call('GET', `${JOBS}/${id}`)).status).toBe(404);
   });
 
-  it('is refused where the page means another account, whatever it would do; a key acts for its own', async () => {
+  it('is refused where the page means another account, for reads and acts alike; a key acts for its own', async () => {
     const other = await api.account();
     const browser = await signIn();
     const meant = (id: string) => ({ headers: { 'Millrace-Account': id } });

@@ -91,7 +91,7 @@ export function leaveOffer(client: QueryClient): void {
   client.setQueryData(offerQuery.queryKey, null);
 }
 
-/** Show the session that was just opened, whatever was being read of the one before. */
+/** Show the session that was just opened; what was being read of the one before no longer counts. */
 export async function enter(client: QueryClient, session: Session): Promise<void> {
   await client.cancelQueries({ queryKey: sessionQuery.queryKey, exact: true });
   client.setQueryData(sessionQuery.queryKey, session);

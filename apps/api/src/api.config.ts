@@ -118,7 +118,7 @@ export const apiSettings = {
   ),
   failedAuthPerMinute: setting(
     'FAILED_AUTH_PER_MINUTE',
-    'Credentials that are not valid that one address may send in a minute, IPv6 by its first 64 bits; more are answered with 429.',
+    'Credentials that are not valid that one address may send in a minute, IPv6 by its first 56 bits; more are answered with 429.',
     integer({ min: 1, max: 1_000_000 }).default(30),
   ),
   consoleSessionSeconds: setting(

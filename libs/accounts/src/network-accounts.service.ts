@@ -34,7 +34,7 @@ export class NetworkAccounts {
   /**
    * The id of a network's account.
    *
-   * @param network as `networkOf` of the API names it.
+   * @param network as `subnetOfAddress` names it.
    * @param writes make sure that the account is there. A network that only reads leaves no trace.
    */
   async of(deploymentId: string, network: string, writes: boolean): Promise<string> {

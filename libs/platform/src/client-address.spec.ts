@@ -1,4 +1,4 @@
-import { networkOfAddress, readAddress } from './client-address';
+import { networkOfAddress, readAddress, subnetOfAddress } from './client-address';
 
 describe('the address of a client', () => {
   it.each([
@@ -24,17 +24,17 @@ describe('the address of a client', () => {
   });
 });
 
-describe('the network that a caller without a credential is counted by', () => {
+describe('the network by which limits count, and the subnet', () => {
   it.each([
-    ['203.0.113.7', '203.0.113.7'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
-    ['2001:0db8:0001:0002:ffff::', '2001:db8:1:2::/64'],
-    ['2001:db8::1', '2001:db8:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    [null, 'unknown'],
-  ])('of %p is %p', (address, network) => {
-    expect(networkOfAddress(address)).toBe(network);
+    ['203.0.113.7', '203.0.113.7', '203.0.113.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:0::/56', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2ff::9', '2001:db8:1:200::/56', '2001:db8:1:2ff::/64'],
+    ['2001:0db8:0001:ffff:ffff::', '2001:db8:1:ff00::/56', '2001:db8:1:ffff::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/56', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/56', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/56', 'fe80:0:0:0::/64'],
+    [null, 'unknown', 'unknown'],
+  ])('of %p are %p and %p', (address, network, subnet) => {
+    expect([networkOfAddress(address), subnetOfAddress(address)]).toEqual([network, subnet]);
   });
 });

@@ -23,9 +23,24 @@ export function readAddress({ ip, socket }: Addressed): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** The address, or of IPv6 its first 64 bits: one customer has as many of the rest as it likes. */
+/** What one customer has of IPv6 at least: a /56 is usual for a line, of whose 256 subnets each would else have limits of its own. */
+const CUSTOMER_BITS = 56;
+const SUBNET_BITS = 64;
+
+/** By what limits count: the address, or of IPv6 its first 56 bits. `unknown` for null. */
 export function networkOfAddress(address: string | null): string {
+  return firstBits(address, CUSTOMER_BITS);
+}
+
+/** Who shares a link with an address: the address, or of IPv6 its first 64 bits. `unknown` for null. */
+export function subnetOfAddress(address: string | null): string {
+  return firstBits(address, SUBNET_BITS);
+}
+
+/** @param bits 49 to 64. */
+function firstBits(address: string | null, bits: number): string {
   if (address === null || isIP(address) !== 6) return address ?? 'unknown';
-  const groups = ipaddr.IPv6.parse(address).parts.slice(0, 4);
-  return `${groups.map((group) => group.toString(16)).join(':')}::/64`;
+  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(address).parts;
+  const groups = [a, b, c, d & (0xffff << (64 - bits))];
+  return `${groups.map((group) => group.toString(16)).join(':')}::/${bits}`;
 }

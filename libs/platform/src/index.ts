@@ -12,7 +12,7 @@ export { Sealer } from './secrets/sealer';
 export { joinSignals, type JoinedSignal } from './joined-signal';
 export { LoadingCache, type LoadingCacheOptions } from './loading-cache';
 export { type Loop, type LoopReport } from './loop';
-export { networkOfAddress, readAddress } from './client-address';
+export { networkOfAddress, readAddress, subnetOfAddress } from './client-address';
 export { createLogger, type Logger } from './logger';
 export { NestLogger } from './nest-logger';
 export { listen, openOpsListener } from './ops-listener';

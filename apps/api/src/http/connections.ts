@@ -5,7 +5,7 @@ import { networkOfAddress, readAddress } from '@millrace/platform';
 export interface ConnectionLimits {
   /** Of one process. More are closed at once. */
   connections: number;
-  /** Of one address, IPv6 by its first 64 bits; null where proxies stand in front, and all connections come from them. */
+  /** Of one address, IPv6 by its first 56 bits; null where proxies stand in front, and all connections come from them. */
   connectionsPerAddress: number | null;
   /**
    * How long a client may take nothing of what is ready for it. What the kernel has taken ahead for it does not show: Linux takes more

@@ -13,6 +13,7 @@ import {
 } from '@millrace/accounts';
 import { Refusal, type Scope } from '@millrace/contracts';
 import { DeploymentsService, noDeployment, type Deployment } from '@millrace/deployments';
+import { subnetOfAddress } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../../api.config';
 import { addressOf, contextOf, networkOf } from '../../http';
 import type { Access } from '../access';
@@ -122,7 +123,8 @@ export class Callers {
   }
 
   /**
-   * A demo deployment ignores credentials: each network that calls it acts through an account of its own (decision 21).
+   * A demo deployment ignores credentials: each network that calls it acts through an account of its own (decision 21). It is a subnet, since
+   * those of one account see what the others made.
    * Of any other deployment only its owner learns that it exists.
    */
   private async onDeployment(request: Request, id: string, scope: Scope): Promise<Identity> {
@@ -130,7 +132,7 @@ export class Callers {
     if (deployment?.demo) {
       this.limits.takeByAddress(request);
       if (deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
-      return { caller: await this.demos.of(id, networkOf(request), scope), demo: true };
+      return { caller: await this.demos.of(id, subnetOfAddress(addressOf(request)), scope), demo: true };
     }
     const identity = await this.withKey(request);
     if (deployment?.accountId !== identity.caller.accountId) throw noDeployment(id);

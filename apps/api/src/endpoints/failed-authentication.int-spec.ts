@@ -71,7 +71,7 @@ describe('credentials that are not valid', () => {
     find.mockRestore();
   });
 
-  it('are limited on the ops listener by the address of the connection, whatever a client claims', async () => {
+  it('are limited on the ops listener by the address of the connection, not by one that a client claims', async () => {
     const untrusting = await RunningApi.open(common);
     const addresses = Array.from({ length: LIMIT + 1 }, (_, at) => `203.0.113.${at}`);
     const statuses = [];

@@ -77,8 +77,8 @@ const ROOMS = {
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention', 'erasure']],
   'libs/jobs/src': [
     ['state'],
-    ['rotation', 'audit', 'labels'],
-    ['lifecycle'],
+    ['rotation', 'labels'],
+    ['audit', 'lifecycle'],
     ['dispatch', 'outputs', 'reuse', 'spend'],
     ['submission', 'follow'],
     ['operator', 'batches', 'erasure'],
@@ -313,7 +313,10 @@ module.exports = {
     owner('tracing-in-platform', '@opentelemetry/[^/]+', ['^libs/platform/']),
     owner('caches-in-platform', 'lru-cache', ['^libs/platform/']),
     owner('stripe-in-billing', 'stripe', ['^libs/billing/']),
-    owner('addresses-in-platform', 'ipaddr\\.js', ['^libs/platform/src/outbound/']),
+    owner('addresses-in-platform', 'ipaddr\\.js', [
+      '^libs/platform/src/outbound/',
+      '^libs/platform/src/client-address',
+    ]),
     owner('calls-to-strangers-where-they-are-guarded', 'undici', ['^libs/platform/src/outbound/']),
     owner('smtp-in-mail', 'nodemailer', ['^libs/mail/']),
     owner('openid-in-its-room', 'openid-client', ['^apps/api/src/operators/']),

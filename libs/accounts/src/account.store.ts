@@ -64,7 +64,9 @@ export class AccountStore {
   /** Hold an account's row against changes until the transaction ends. @returns false when there is none, or it is closed. */
   async lock(tx: Statements, id: string): Promise<boolean> {
     return (
-      (await tx.execute(Prisma.sql`SELECT 1 FROM accounts WHERE id = ${id}::uuid AND closed_at IS NULL FOR NO KEY UPDATE`)) > 0
+      (await tx.execute(
+        Prisma.sql`SELECT 1 FROM accounts WHERE id = ${id}::uuid AND closed_at IS NULL FOR NO KEY UPDATE`,
+      )) > 0
     );
   }
 

@@ -63,11 +63,14 @@ export const UPLOAD_GUARDS = [
     'return assetId !== undefined ? null : {',
     COMPLETIONS,
   ),
+  of('an upload in parts becomes no asset of a closed account', STORE, ' AND a.closed_at IS NULL)`);', ')`);', [
+    'libs/assets/src/erasure/asset-eraser.int-spec',
+  ]),
   of(
     'an upload in parts becomes an asset once',
     STORE,
-    'where: { accountId, id, assetId: null },',
-    'where: { accountId, id },',
+    'AND asset_id IS NULL\n        AND EXISTS (',
+    'AND EXISTS (',
     COMPLETIONS,
   ),
   of(

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Failure>[] = [
 /** Jobs that failed. */
 export function FailureRows(props: {
   failures: readonly Failure[];
-  more?: { has: boolean; loading: boolean; load: () => void };
+  more?: { has: boolean; loading: boolean; failed: boolean; load: () => void };
 }): ReactNode {
   const { failures, more } = props;
   return (

@@ -21,7 +21,7 @@ const ownSettings = {
   ),
   comfyuiUrls: setting(
     'COMFYUI_URL',
-    'Addresses of ComfyUI servers that only this worker uses, separated by commas, e.g. http://127.0.0.1:8188. One engine each.',
+    'Addresses of ComfyUI servers that only this worker uses, separated by commas, e.g. http://127.0.0.1:8188. One engine each. As it starts, it ends the runs that they have, and clears their history.',
     z
       .string()
       .transform((text) => text.split(',').map((url) => url.trim()))

@@ -14,6 +14,7 @@ beforeAll(async () => {
     ...stripe.env,
     MILLRACE_ANONYMOUS_RATE_LIMIT_PER_MINUTE: String(LIMIT),
     MILLRACE_TRUSTED_PROXIES: '1',
+    MILLRACE_OPS_TRUSTED_PROXIES: '1',
   });
 });
 afterAll(async () => {

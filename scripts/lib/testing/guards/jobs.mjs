@@ -12,7 +12,7 @@ const OUTPUT_ASSET = 'libs/assets/src/records/output-asset.store.ts';
 const LIFETIME = 'libs/jobs/src/state/lifetime.store.ts';
 const KEYS = 'libs/database/src/idempotency-key.store.ts';
 const STORAGE = 'libs/assets/src/records/storage.store.ts';
-const GROUP = 'libs/jobs/src/submission/group.store.ts';
+const DRAFTS = 'libs/jobs/src/submission/drafts.store.ts';
 const GROUPS = 'libs/jobs/src/submission/submission-groups.ts';
 const HOLD = 'libs/billing/src/ledger/hold.store.ts';
 const WARM_CLAIMS = 'libs/jobs/src/dispatch/warm-claim.store.ts';
@@ -179,7 +179,13 @@ export const JOB_GUARDS = [
     'joinRotationPart(draft, id, room)',
     LOCK_ORDER,
   ),
-  of('a queue has an end', JOIN, '      WHERE q.waiting < ${queueLimit} OR refuse(${QUEUE_FULL})', '', LOCK_ORDER),
+  of(
+    'a queue has an end',
+    JOIN,
+    '      WHERE q.waiting + ${jobs} <= ${queueLimit} OR refuse(${QUEUE_FULL})',
+    '',
+    LOCK_ORDER,
+  ),
   of('a key is used once', KEYS, 'WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})', '', SUBMISSIONS),
   of(
     'a hold is covered',
@@ -198,10 +204,10 @@ export const JOB_GUARDS = [
   of('full storage refuses a group', STORAGE, '< a.storage_bytes OR refuse(${STORAGE_FULL})', '>= 0', GROUP_STATEMENT),
   of('a group claims its keys in their order', KEYS, ' ORDER BY r.account_id, r.idempotency_key', '', GROUP_STATEMENT),
   of('a group takes its places in their order', JOIN, '    ORDER BY p.id, a.account_id\n', '', GROUP_STATEMENT),
-  of('ids of a group are in the order of arrival', GROUP, 'OVER (ORDER BY id)', 'OVER ()', GROUP_ROWS),
+  of('ids of a group are in the order of arrival', DRAFTS, 'OVER (ORDER BY id)', 'OVER ()', GROUP_ROWS),
   of(
     'a group waits for a locked row no longer than it may',
-    GROUP,
+    DRAFTS,
     "set_config('lock_timeout', ${`${lockWaitMs}ms`}, true)",
     '${`${lockWaitMs}ms`}::text',
     GROUP_ROWS,

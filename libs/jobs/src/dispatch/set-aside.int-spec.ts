@@ -187,11 +187,16 @@ describe('the place of a worker with room that has gone', () => {
     const running = await busy(poolId, large);
     for (let n = 0; n < 3; n += 1) await claims().take(await inLane(poolId), worker);
     await world.jobs.end(running);
-    await world.offer(poolId);
-    expect(await laneOf(poolId)).toHaveLength(1);
+    const offered = async (): Promise<number> => {
+      await world.offer(poolId);
+      const jobs = (await new SetAsideStore().listAwaited(world.test.database, poolId)).map(({ jobId }) => jobId);
+      // What filled the lane as the jobs were made may be there as well.
+      expect(await laneOf(poolId)).toEqual(expect.arrayContaining(jobs));
+      return jobs.length;
+    };
+    expect(await offered()).toBe(1);
     await world.change(large, { capacity: 2 });
-    await world.offer(poolId);
-    expect(await laneOf(poolId)).toHaveLength(2);
+    expect(await offered()).toBe(2);
   });
 });
 

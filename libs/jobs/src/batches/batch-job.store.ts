@@ -11,6 +11,8 @@ export interface WrittenJobs {
   jobs: number;
   /** The id of the first: they are in the order of their ids. */
   firstId: string;
+  /** What they hold together, in decimal. */
+  holdMicros: string;
   counts: LabelCount[];
 }
 
@@ -57,7 +59,8 @@ export class BatchJobStore {
     const jobs = jobsPart(this.settings, draft, counted, graphs);
     const holds = holdEntriesPart(draft, jobs);
     const [written] = await tx.rows<WrittenJobs>(composeStatement([...firstRowsParts(draft, jobs), holds])`
-      SELECT count(*)::int AS jobs, min(job.id::text) AS "firstId", (SELECT counts FROM ${counts}) AS counts FROM ${jobs} job`);
+      SELECT count(*)::int AS jobs, min(job.id::text) AS "firstId", (SELECT sum(hold_micros)::text FROM ${draft}) AS "holdMicros",
+        (SELECT counts FROM ${counts}) AS counts FROM ${jobs} job`);
     if (written?.jobs !== drafts.length) throw new Error('jobs of a batch were not written whole');
     return written;
   }
@@ -70,13 +73,14 @@ export class BatchJobStore {
    * @throws RefusedError QUEUE_FULL, INSUFFICIENT_CREDITS, or a limit of a label, an account or a key; an error with SQLSTATE 55P03 when a row was locked for
    * longer than `write` may wait.
    */
-  async count(tx: Statements, draft: JobDraft, { jobs, firstId, counts }: WrittenJobs): Promise<SpendStanding[]> {
-    const { accountId, holdMicros } = draft;
+  async count(tx: Statements, draft: JobDraft, written: WrittenJobs): Promise<SpendStanding[]> {
+    const { accountId } = draft;
+    const { jobs, firstId, holdMicros, counts } = written;
     const first = statementPart<'id'>('first')`SELECT ${firstId}::uuid AS id`;
     const queue = joinRotationPart(draft, first, statementPart('begin')`SELECT`, jobs);
     const { standing, allowed } = countLaterParts(accountId, counts, queue);
     const hold = statementPart<'account_id' | 'hold_micros'>('batch_hold')`
-      SELECT ${accountId}::uuid AS account_id, ${holdMicros * BigInt(jobs)}::bigint AS hold_micros`;
+      SELECT ${accountId}::uuid AS account_id, ${BigInt(holdMicros)}::bigint AS hold_micros`;
     const held = setAsidePart(hold, allowed);
     const [counted] = await tx.rows<{ spend: SpendStanding[] }>(composeStatement([])`
       SELECT standing.spend FROM ${standing} standing, (SELECT count(*) FROM ${allowed}) AS allowed, (SELECT count(*) FROM ${held}) AS held`);

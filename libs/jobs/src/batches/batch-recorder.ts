@@ -44,10 +44,12 @@ export class BatchRecorder {
 class WrittenSum {
   private jobs = 0;
   private firstId: string | null = null;
+  private holdMicros = 0n;
   private readonly counts = new Map<string, { count: LabelCount; holdMicros: bigint }>();
 
-  add({ jobs, firstId, counts }: WrittenJobs): void {
+  add({ jobs, firstId, holdMicros: held, counts }: WrittenJobs): void {
     this.jobs += jobs;
+    this.holdMicros += BigInt(held);
     if (this.firstId === null || firstId < this.firstId) this.firstId = firstId;
     for (const count of counts) {
       const key = JSON.stringify([count.label, count.value]);
@@ -62,6 +64,6 @@ class WrittenSum {
       ...count,
       holdMicros: String(holdMicros),
     }));
-    return { jobs: this.jobs, firstId: this.firstId ?? '', counts };
+    return { jobs: this.jobs, firstId: this.firstId ?? '', holdMicros: String(this.holdMicros), counts };
   }
 }

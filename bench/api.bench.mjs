@@ -18,16 +18,18 @@ export const bench = {
   async run(context) {
     const stack = await context.startStack({ workers: 0, settings: FREE });
     const load = await context.startLoad('api.load.mjs');
-    await load.call('prepare', stack);
+    const floor = await context.startLoad('api.floor.mjs');
+    const bareUrl = /** @type {string} */ (await floor.call('listen', {}));
+    await load.call('prepare', { ...stack, bareUrl });
     for (const side of ['submissionsPerSecond', 'bareCommitsPerSecond']) {
       await load.call(side, { seconds: context.flags.warmUpSeconds });
     }
-    /** @param {string} ours @param {string} floor @param {object} [more] */
-    const ratio = (ours, floor, more = {}) =>
+    /** @param {string} ours @param {string} floor @param {object} [more] @param {object} [moreOfFloor] */
+    const ratio = (ours, floor, more = {}, moreOfFloor = {}) =>
       measurePairs({
         pairs: context.flags.pairs,
         ours: () => load.call(ours, { seconds: SECONDS, ...more }),
-        floor: () => load.call(floor, { seconds: SECONDS }),
+        floor: () => load.call(floor, { seconds: SECONDS, ...moreOfFloor }),
         compare: (one, other) => one / other,
       });
     const common = { unit: 'ratio', sideUnit: 'per second', isHigherBetter: true };
@@ -51,14 +53,28 @@ export const bench = {
         measure: 'P12 reject: 401 over the path that accepts',
         gate: 5,
         goal: 8,
-        pairs: await ratio('refusalsPerSecond', 'submissionsPerSecond', { path: 'unauthorized' }),
+        pairs: await ratio('refusalsPerSecond', 'submissionsPerSecond', { status: 401 }),
       }),
       findingOf({
         ...common,
         measure: 'P12 reject: 422 invalid_workflow over the path that accepts',
         gate: 4,
         goal: 6,
-        pairs: await ratio('refusalsPerSecond', 'submissionsPerSecond', { path: 'invalid_workflow' }),
+        pairs: await ratio('refusalsPerSecond', 'submissionsPerSecond', { status: 422 }),
+      }),
+      findingOf({
+        ...common,
+        measure: 'P12 reject: 401 over a bare node:http server that refuses the same requests unread',
+        gate: null,
+        goal: 0.8,
+        pairs: await ratio('refusalsPerSecond', 'bareRefusalsPerSecond', { status: 401 }, { status: 401 }),
+      }),
+      findingOf({
+        ...common,
+        measure: 'P12 reject: 422 over a bare node:http server that parses the same requests and refuses them',
+        gate: null,
+        goal: 0.8,
+        pairs: await ratio('refusalsPerSecond', 'bareRefusalsPerSecond', { status: 422 }, { status: 422 }),
       }),
     ];
   },

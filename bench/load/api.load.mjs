@@ -12,14 +12,17 @@ const REFUSED_BODY = BODY.replace('"width":64', '"width":"wide"');
 
 /** @type {import('../lib/http.mjs').Send} */
 let send;
+/** To the bare server that refuses. @type {import('../lib/http.mjs').Send} */
+let sendBare;
 /** @type {import('../lib/accounts.mjs').Account[]} */
 let accounts = [];
 /** @type {pg.Pool} */
 let pool;
 
-/** Make the accounts, and a pool in which nothing starts, so that only what is measured is running. @param {Stack} stack */
+/** Make the accounts, and a pool in which nothing starts, so that only what is measured is running. @param {Stack & { bareUrl: string }} stack */
 export async function prepare(stack) {
   send = openClient(stack.publicUrl, CONCURRENCY);
+  sendBare = openClient(stack.bareUrl, CONCURRENCY);
   pool = new pg.Pool({ connectionString: stack.databaseUrl, max: CONCURRENCY });
   await plantPool(pool);
   accounts = await makeAccounts(stack, ACCOUNTS);
@@ -37,14 +40,26 @@ export function bareCommitsPerSecond({ seconds }) {
   return rateOf(seconds, () => recordJob(statements, anyOf(accounts).id));
 }
 
-/** @param {{ seconds: number, path: 'unauthorized' | 'invalid_workflow' }} input */
-export function refusalsPerSecond({ seconds, path }) {
-  const [expected, call] = {
-    unauthorized: /** @type {const} */ ([401, () => submission('mr_live_wrong')]),
-    invalid_workflow: /** @type {const} */ ([422, () => ({ ...submission(anyOf(accounts).key), body: REFUSED_BODY })]),
-  }[path];
-  return rateOf(seconds, async () => {
-    const { status, text } = await send(call());
-    if (status !== expected) throw new Error(`${expected} was expected: ${status} ${text}`);
-  });
+/** @typedef {401 | 422} Refusal */
+
+/** @type {Record<Refusal, () => import('../lib/http.mjs').Call>} */
+const REFUSED = {
+  401: () => submission('mr_live_wrong'),
+  422: () => ({ ...submission(anyOf(accounts).key), body: REFUSED_BODY }),
+};
+
+/** @param {{ seconds: number, status: Refusal }} input */
+export function refusalsPerSecond({ seconds, status }) {
+  return rateOf(seconds, () => refuse(send, status, REFUSED[status]()));
+}
+
+/** The same requests to the bare server. @param {{ seconds: number, status: Refusal }} input */
+export function bareRefusalsPerSecond({ seconds, status }) {
+  return rateOf(seconds, () => refuse(sendBare, status, { ...REFUSED[status](), path: `/${status}` }));
+}
+
+/** @param {import('../lib/http.mjs').Send} to @param {Refusal} expected @param {import('../lib/http.mjs').Call} call */
+async function refuse(to, expected, call) {
+  const { status, text } = await to(call);
+  if (status !== expected) throw new Error(`${expected} was expected: ${status} ${text}`);
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { Prisma } from '@prisma/client';
 import { eventually, makeAccount } from '@millrace/testing';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import type { ResumableUpload } from './resumable-upload.store';
@@ -116,6 +117,18 @@ describe('an upload in parts', () => {
       ends.shift()?.();
     }
     expect((await Promise.all(made)).map(({ createdNew }) => createdNew)).toEqual([true, true, true]);
+    assembled.mockRestore();
+  });
+
+  it('is not read for an account that was closed while it waited for its completion', async () => {
+    const owner = await makeAccount(world.database);
+    const { id } = await here.resumable.begin(owner, 1_000, fields, noLimit);
+    await here.resumable.receive(owner, id, 1, Readable.from([randomBytes(1_000)]));
+    await world.database.execute(Prisma.sql`
+      UPDATE accounts SET status = 'suspended', closed_at = now() WHERE id = ${owner}::uuid`);
+    const assembled = jest.spyOn(world.store.parts, 'assemble');
+    await expect(here.resumable.complete(wholeAccount(owner), id, noLimit)).rejects.toEqual(code('forbidden'));
+    expect(assembled).not.toHaveBeenCalled();
     assembled.mockRestore();
   });
 

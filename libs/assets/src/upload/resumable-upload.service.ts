@@ -161,6 +161,8 @@ export class ResumableUploadService {
     terms: Pick<UploadTerms, 'uploadBytesPerDay' | 'sharedUploads'>,
   ): Promise<MintedAsset> {
     const { accountId, id, fields, sizeBytes } = upload;
+    // It may have waited since its account was closed, whose erasure waits for it; the record looks again.
+    if (await this.store.isClosed(this.database, accountId)) throw closed();
     await this.uploads.assertRoomToday(accountId, sizeBytes, terms);
     const bytes = await this.parts.assemble(upload.handle, specsOf(upload).length);
     try {

@@ -153,7 +153,7 @@ export class ComfyuiEngine implements Engine {
     if (this.isClosed) return;
     await client.clearHistory();
     await files
-      .cleanAll()
+      .cleanLeft(left)
       .catch((error: unknown) => this.options.onNotice?.(`Files of runs stay behind: ${String(error)}`));
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startRun, type Graph } from '../../conformance/run-workflow';
 import { ComfyuiSimulator, createTestFolder, type TestFolder } from '@millrace/testing';
@@ -41,11 +41,13 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
     simulator = await ComfyuiSimulator.start();
     const hold = simulator.server.holds.hold({ classType: 'TestSleep', step: 1 });
     for (const salt of [1, 2]) {
-      const body = JSON.stringify({ prompt: sleeping(salt), prompt_id: randomUUID(), client_id: 'gone' });
+      const runId = randomUUID();
+      mkdirSync(join(simulator.folders.output, 'millrace', runId), { recursive: true });
+      const body = JSON.stringify({ prompt: sleeping(salt), prompt_id: runId, client_id: 'gone' });
       await fetch(`${simulator.url}/prompt`, { method: 'POST', body });
     }
     await hold.reached;
-    mkdirSync(join(simulator.folders.output, 'millrace/of-the-dead'), { recursive: true });
+    mkdirSync(join(simulator.folders.output, 'millrace/of-another'), { recursive: true });
     const server = { mode: 'attach' as const, url: simulator.url, folders: simulator.folders };
     engine = new ComfyuiEngine({
       server: { ...server, ...(restartFile && { restartFile }) },
@@ -63,7 +65,7 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
     await started;
     expect(await engine.health()).toMatchObject({ ready: true, problem: null });
     expect(simulator.server.queue.history.size).toBe(0);
-    expect(existsSync(join(simulator.folders.output, 'millrace'))).toBe(false);
+    expect(readdirSync(join(simulator.folders.output, 'millrace'))).toEqual(['of-another']);
     expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
   });
 

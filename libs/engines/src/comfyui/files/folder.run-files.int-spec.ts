@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scratchDir } from '../../../conformance/run-workflow';
 import { FolderRunFiles } from './folder.run-files';
@@ -52,6 +52,20 @@ describe('files in folders within reach', () => {
     expect(readdirSync(folders.input)).toEqual(['millrace']);
     const broken = new FolderRunFiles({ ...folders, temp: join(elsewhere, 'temp') });
     await expect(broken.prove()).rejects.toThrow('ENOTDIR');
+  });
+
+  it('that a worker left which died are removed, and none of a run that goes on for another', async () => {
+    const old = new Date(Date.now() - 25 * 3_600_000);
+    for (const runId of ['left', 'old', 'writes', 'runs']) {
+      const ofNode = join(folders.output, 'millrace', runId, '1');
+      mkdirSync(ofNode, { recursive: true });
+      if (runId !== 'writes') utimesSync(ofNode, old, old);
+      if (runId !== 'runs') utimesSync(join(ofNode, '..'), old, old);
+    }
+    await files.cleanLeft(['left']);
+    expect(readdirSync(join(folders.output, 'millrace')).sort()).toEqual(['r1', 'runs', 'writes']);
+    expect(readdirSync(join(folders.input, 'millrace'))).toEqual(['r1']);
+    for (const runId of ['runs', 'writes']) await files.clean(runId, []);
   });
 
   it('of a run are removed, and no others', async () => {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { copyFile, link, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { ComfyuiFolders } from '../comfyui.config';
 import type { Fetched, FetchTarget, ServerFile } from '../protocol';
@@ -8,6 +8,9 @@ import { RUNS_FOLDER, runFolder } from './run-paths';
 
 /** More than what a file system keeps beside its names: a full disk does not take it. */
 const PROOF_BYTES = 64 * 1024;
+
+/** Longer than any run goes on without a new file. */
+const LEFT_AFTER_MS = 24 * 3_600_000;
 
 /** Files of a server whose folders this machine has. An output becomes the caller's by a second name where that will do. */
 export class FolderRunFiles implements RunFiles {
@@ -66,9 +69,43 @@ export class FolderRunFiles implements RunFiles {
     }
   }
 
+  /** Only where no other engine uses the folders. */
   async cleanAll(): Promise<void> {
-    const { input, output } = this.folders;
-    await Promise.all([input, output].map((folder) => rm(join(folder, RUNS_FOLDER), { recursive: true, force: true })));
+    await Promise.all(this.runsFolders().map((folder) => rm(folder, { recursive: true, force: true })));
+  }
+
+  async cleanLeft(runIds: readonly string[]): Promise<void> {
+    const before = Date.now() - LEFT_AFTER_MS;
+    for (const folder of this.runsFolders()) {
+      for (const runId of await namesIn(folder)) {
+        const path = join(folder, runId);
+        if (runIds.includes(runId) || (await changedAt(path)) < before)
+          await rm(path, { recursive: true, force: true });
+      }
+    }
+  }
+
+  private runsFolders(): string[] {
+    return [this.folders.input, this.folders.output].map((folder) => join(folder, RUNS_FOLDER));
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+}
+
+/** When something was added to the folder of a run, or to the folder of one of its nodes, in milliseconds; infinity where it is gone. */
+async function changedAt(path: string): Promise<number> {
+  const folders = [path, ...(await namesIn(path)).map((name) => join(path, name))];
+  const times = folders.map((folder) => stat(folder).then(({ mtimeMs }) => mtimeMs));
+  try {
+    return Math.max(...(await Promise.all(times)));
+  } catch (error) {
+    if (isMissing(error)) return Number.POSITIVE_INFINITY;
+    throw error;
   }
 }
 

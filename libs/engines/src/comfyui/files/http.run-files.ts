@@ -27,7 +27,7 @@ export class HttpRunFiles implements RunFiles {
     return Promise.resolve();
   }
 
-  cleanAll(): Promise<void> {
+  cleanLeft(): Promise<void> {
     return Promise.resolve();
   }
 

@@ -14,8 +14,11 @@ export interface RunFiles {
   list(folder: string): Promise<ServerFile[]>;
   /** Removes what a run left, as far as it can be reached: its input and output folder, and these temporary files. */
   clean(runId: string, temporary: readonly ServerFile[]): Promise<void>;
-  /** Removes what earlier runs left because their process died. Only where no other engine uses the folders. */
-  cleanAll(): Promise<void>;
+  /**
+   * Removes what earlier runs left because their process died: what these runs have, and of all others what has not changed for
+   * longer than any run takes. The folders may be shared with engines that have runs now.
+   */
+  cleanLeft(runIds: readonly string[]): Promise<void>;
   /**
    * Writes into each folder, and takes it away again; does nothing where the folders are out of reach.
    *

@@ -1,3 +1,6 @@
+const { existsSync, readdirSync } = require('node:fs');
+const { join } = require('node:path');
+
 /**
  * The import law of docs/architecture.md: imports run downwards only, siblings of one floor never see each other, each
  * technology has one owner.
@@ -52,32 +55,44 @@ const ROOMS = {
       'accounts',
       'api-keys',
       'assets',
+      'audit',
       'console',
       'credits',
       'deployments',
       'exports',
       'jobs',
       'labels',
+      'members',
       'openapi',
       'operations',
+      'operators',
       'privacy',
       'sessions',
       'spend',
       'status',
       'webhooks',
     ],
-    ['uploads', 'mcp'],
+    ['batches', 'uploads', 'mcp'],
     ['models'],
   ],
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],
-  'apps/worker/src': [['engines', 'work-files'], ['attempt'], ['remote']],
+  'apps/worker/src': [
+    ['engines', 'work-files'],
+    ['attempt', 'prefetch'],
+    ['remote', 'warm-up'],
+  ],
   'apps/gateway/src': [['http'], ['lanes'], ['workers', 'attempts']],
-  'libs/deployments/src': [['tokens']],
-  'libs/accounts/src': [['audit-log'], ['audit-chain', 'expiry', 'sessions', 'erasure']],
+  'libs/deployments/src': [['tokens', 'starts', 'versions']],
+  'libs/accounts/src': [
+    ['audit-log'],
+    ['access', 'audit-chain', 'expiry', 'erasure'],
+    ['sessions'],
+    ['members', 'operators'],
+  ],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention', 'erasure']],
   'libs/jobs/src': [
-    ['state'],
-    ['rotation', 'labels'],
+    ['state', 'rotation', 'examination', 'figures', 'retired'],
+    ['labels', 'leases'],
     ['audit', 'lifecycle'],
     ['dispatch', 'outputs', 'reuse', 'spend'],
     ['submission', 'follow'],
@@ -103,9 +118,17 @@ const ROOMS = {
     ['postgres'],
     ['servers'],
     ['setup', 'stack', 'chart', 'testing'],
-    ['pictures', 'drill'],
+    ['pictures', 'drill', 'cluster'],
   ],
 };
+for (const [home, floors] of Object.entries(ROOMS)) {
+  const unlisted = readdirSync(join(__dirname, home)).filter(
+    (name) =>
+      ['index.ts', 'index.mjs'].some((index) => existsSync(join(__dirname, home, name, index))) &&
+      !floors.flat().includes(name),
+  );
+  if (unlisted.length > 0) throw new Error(`Give these rooms of ${home} a floor in ROOMS: ${unlisted.join(', ')}.`);
+}
 const roomsInside = Object.entries(ROOMS).flatMap(([home, floors]) =>
   floors.flat().map((room) => {
     const at = floors.findIndex((floor) => floor.includes(room));

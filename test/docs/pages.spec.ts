@@ -98,6 +98,14 @@ describe('the security questionnaire', () => {
   });
 });
 
+describe('the README', () => {
+  const listed = PAGES.find(({ path }) => path === 'README.md')?.text ?? '';
+
+  it.each(PAGES.map(({ path }) => path).filter((path) => /^docs\/[\w-]+\.md$/.test(path)))('lists %s', (path) => {
+    expect(listed).toContain(`| [${path}](${path}) `);
+  });
+});
+
 describe('the decisions', () => {
   const pages = PAGES.filter(({ path }) => /^docs\/decisions\/\d/.test(path));
   const index = PAGES.find(({ path }) => path === 'docs/decisions/README.md')?.text ?? '';

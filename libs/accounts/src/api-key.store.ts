@@ -1,7 +1,7 @@
 import { Prisma, type ApiKey } from '@prisma/client';
 import { ACCOUNT_LIMITS, SCOPES, newId, type JobMetadata, type Scope } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { allowListsOf } from './access/address-lists';
+import { allowListsOf } from './address-lists';
 import { limitsOf, type AccountLimits } from './account-limits';
 import type { ApiKeyRecord } from './api-key-record';
 import type { Caller } from './caller';

@@ -8,7 +8,7 @@ import { apiKeyState, type ApiKeyRecord } from './api-key-record';
 import type { ApiKeyStore } from './api-key.store';
 import type { Act, AuditLog, Operator } from './audit-log';
 import { subKeyScopes } from './key-labels';
-import { networksOf } from './access/address-lists';
+import { networksOf } from './address-lists';
 import { endedKey } from './owner-rights';
 import {
   askedExpiryOf,

@@ -1,5 +1,5 @@
 import { Refusal, SCOPES, type AccountStatus, type JobMetadata, type Scope } from '@millrace/contracts';
-import type { AllowList } from './access/address-lists';
+import type { AllowList } from './address-lists';
 import type { Account } from './account';
 import { limitsOf, type AccountLimits } from './account-limits';
 

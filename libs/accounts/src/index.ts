@@ -1,4 +1,5 @@
-export { AccessRulesService, AccessRulesStore, AddressGate, NETWORKS_LISTED, type AccessRules } from './access';
+export { AccessRulesService, AccessRulesStore, AddressGate, type AccessRules } from './access';
+export { NETWORKS_LISTED } from './address-lists';
 export { accountsSettings } from './accounts.settings';
 export { type Account, type AccountChanges } from './account';
 export { DEFAULT_LIMITS, type AccountLimits } from './account-limits';

@@ -1,5 +1,5 @@
 import { Refusal, type Scope } from '@millrace/contracts';
-import { isWithinList } from './access/address-lists';
+import { isWithinList } from './address-lists';
 import type { ApiKeyRecord } from './api-key-record';
 import type { Operator } from './audit-log';
 

@@ -12,6 +12,9 @@ export type Method = (typeof METHODS)[number];
 /** What an account may ask for less often than requests (`request-limits.ts`). */
 export type QuotaName = 'estimates' | 'sends';
 
+/** As what a request counts against the limit of its account: ten times as many polls are let through (`request-limits.ts`). */
+export type CountedAs = 'requests' | 'polls';
+
 /** An error of an endpoint; `invalid_request` comes with three meanings. */
 export type ErrorName = Exclude<ErrorCode, 'invalid_request'> | 'unreadable_request' | 'invalid_field' | 'late_body';
 
@@ -37,6 +40,8 @@ export interface Endpoint {
   readonly query?: z.ZodObject;
   /** Parameters that the handler reads itself. */
   readonly parameters?: readonly DescribedParameter[];
+  /** As what it counts; `requests` where nothing is said. */
+  readonly countedAs?: CountedAs;
   /** Counts against a limit of its own, beside that of requests: it does much more than a request. */
   readonly quota?: QuotaName;
   /** The header `Idempotency-Key` is read. A second request with a key is refused, or it is accepted and changes nothing. */

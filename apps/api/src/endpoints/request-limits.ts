@@ -5,7 +5,7 @@ import { Refusal } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { networkOf } from '../http';
 import type { Access } from './access';
-import type { QuotaName } from './endpoint';
+import type { CountedAs, QuotaName } from './endpoint';
 import type { Visitor } from './visitor';
 
 /** Polls are this much cheaper than other requests: clients never try a refused one again (wire supplement, section 3). */
@@ -26,8 +26,6 @@ interface Quota {
   policy: keyof typeof NOUNS;
   limit: number;
 }
-
-const POLL = /^\/api\/v2\/jobs\/[^/]+\/?$/;
 
 const PER_MINUTE = { estimates: 'estimatesPerMinute', sends: 'sendsPerMinute' } as const satisfies Record<
   QuotaName,
@@ -54,7 +52,7 @@ export class RequestLimits {
   ) {}
 
   /** How many requests an account may send in a minute, with all its keys. */
-  of(requestsPerMinute: number | null): { requests: number; polls: number } {
+  of(requestsPerMinute: number | null): Record<CountedAs, number> {
     const requests = requestsPerMinute ?? this.settings.rateLimitPerMinute;
     return { requests, polls: requests * POLLS_PER_REQUEST };
   }
@@ -65,14 +63,15 @@ export class RequestLimits {
    *
    * @throws Refusal `rate_limited`.
    */
-  take(request: Request, { apiKeyId, accountId, limits }: Caller): void {
+  take(request: Request, { apiKeyId, accountId, limits }: Caller, countedAs: CountedAs): void {
     const who = apiKeyId === null ? networkOf(request) : accountId;
-    this.countFor(request, who, this.of(limits.requestsPerMinute));
+    this.count(request, who, { policy: countedAs, limit: this.of(limits.requestsPerMinute)[countedAs] });
   }
 
   /** Count a request of a demo's caller, by its network. @throws Refusal `rate_limited`. */
-  takeByAddress(request: Request): void {
-    this.countFor(request, networkOf(request), this.of(this.settings.demoRateLimitPerMinute));
+  takeByAddress(request: Request, countedAs: CountedAs): void {
+    const limit = this.of(this.settings.demoRateLimitPerMinute)[countedAs];
+    this.count(request, networkOf(request), { policy: countedAs, limit });
   }
 
   /** Count a request that needs no credential, by its network, apart from all others. @throws Refusal `rate_limited`. */
@@ -91,11 +90,6 @@ export class RequestLimits {
   takeQuota(request: Request, { caller, demo }: Pick<Visitor, 'caller' | 'demo'>, policy: QuotaName): void {
     const who = demo || caller.apiKeyId === null ? networkOf(request) : caller.accountId;
     this.count(request, who, { policy, limit: this.settings[PER_MINUTE[policy]] });
-  }
-
-  private countFor(request: Request, who: string, limits: { requests: number; polls: number }): void {
-    const policy = request.method === 'GET' && POLL.test(request.path) ? 'polls' : 'requests';
-    this.count(request, who, { policy, limit: limits[policy] });
   }
 
   /** The headers of draft-ietf-httpapi-ratelimit-headers-10: two lists of structured fields (RFC 9651). */

@@ -16,13 +16,13 @@ export class VisitorGuard implements CanActivate {
   /** @throws Refusal `unauthorized`, `forbidden`, `not_found`, `rate_limited`. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    const { access, quota } = endpointOf(context.getHandler());
+    const { access, countedAs = 'requests', quota } = endpointOf(context.getHandler());
     if (access.by === 'session') {
       admit(request, { visitor: await this.callers.identifySignedIn(request) });
       return true;
     }
     if (access.by !== 'surface' && access.by !== 'api_key') throw new Error(`nobody visits by ${access.by}`);
-    const visitor = await this.callers.identify(request, access);
+    const visitor = await this.callers.identify(request, access, countedAs);
     if (quota !== undefined) this.limits.takeQuota(request, visitor, quota);
     admit(request, { visitor }, () => this.callers.confirm(request, visitor, access.scope));
     return true;

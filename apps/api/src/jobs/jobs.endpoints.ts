@@ -108,6 +108,7 @@ export const getJob = defineEndpoint({
   id: 'getJob',
   path: '/api/v2/jobs/{id}',
   params: jobParams,
+  countedAs: 'polls',
   summary: 'Read a job',
   description:
     'Status, progress, and every output so far: everything that the event stream sends, for polling. Only this answer ' +

@@ -79,7 +79,7 @@ export class SignInService {
     if (key === undefined) throw new Refusal('unauthorized', 'Send an API key of your account as api_key.');
     const caller = await this.authenticator.holderOf(key, networkOf(request));
     await this.gate.assertAllowed(caller, addressOf(request), networkOf(request));
-    this.limits.take(request, caller);
+    this.limits.take(request, caller, 'requests');
     assertActive(caller);
     return caller;
   }

@@ -9,7 +9,7 @@ import type { AuditLog, Operator } from '../audit-log';
 import { assertGrantsAddresses, assertManages, type KeyIssuer } from '../key-parent';
 import type { OwnerRights } from '../owner-rights';
 import type { AccessRules, AccessRulesStore } from './access-rules.store';
-import { assertListsCaller, networksOf } from './address-lists';
+import { assertListsCaller, networksOf } from '../address-lists';
 
 /** From where, and until which age, the keys of an account may be used. Every change is in the audit log. */
 export class AccessRulesService {

@@ -3,7 +3,7 @@ import { BoundedMap } from '@millrace/platform';
 import type { AuditLog } from '../audit-log';
 import type { Caller } from '../caller';
 import type { FailedAttempts } from '../failed-attempts';
-import { refusingList } from './address-lists';
+import { refusingList } from '../address-lists';
 
 const NOTED_EVERY_MS = 3_600_000;
 /** Keys whose refusals are remembered; the one noted longest ago goes first. */

@@ -1,4 +1,3 @@
 export { AccessRulesService } from './access-rules.service';
 export { AccessRulesStore, type AccessRules } from './access-rules.store';
 export { AddressGate } from './address-gate';
-export { NETWORKS_LISTED } from './address-lists';

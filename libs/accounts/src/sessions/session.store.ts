@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { allowListsOf } from '../access/address-lists';
+import { allowListsOf } from '../address-lists';
 import { limitsOf, type AccountLimits } from '../account-limits';
 import { allowedColumns, isLive, limitColumns, rightsColumns, type AllowedRow, type MemberRow } from '../api-key.store';
 import type { Caller } from '../caller';

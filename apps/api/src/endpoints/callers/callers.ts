@@ -17,6 +17,7 @@ import { subnetOfAddress } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../../api.config';
 import { addressOf, contextOf, networkOf } from '../../http';
 import type { Access } from '../access';
+import type { CountedAs } from '../endpoint';
 import { DemoCallers } from './demo-callers';
 import { equalTexts } from '../equal-texts';
 import { RequestLimits } from '../request-limits';
@@ -52,10 +53,10 @@ export class Callers {
    * @throws Refusal 401 `unauthorized`; 403 `forbidden`, also for a demo deployment of a suspended account; 404 `not_found`
    * for a deployment that is not the caller's; 429 `rate_limited`.
    */
-  async identify(request: Request, access: Extract<Access, { scope: Scope }>): Promise<Visitor> {
+  async identify(request: Request, access: Extract<Access, { scope: Scope }>, countedAs: CountedAs): Promise<Visitor> {
     const { caller, demo } = await (access.by === 'surface'
-      ? this.onSurface(request, access.scope)
-      : this.withKey(request));
+      ? this.onSurface(request, access.scope, countedAs)
+      : this.withKey(request, countedAs));
     assertAdmits(access, caller);
     assertScope(caller, access.scope);
     return visitorOf(request, caller, demo);
@@ -70,7 +71,7 @@ export class Callers {
     const caller = await this.sessions.of(request);
     if (caller === null) throw noSession();
     await this.gate.assertAllowed(caller, addressOf(request), networkOf(request));
-    this.limits.take(request, caller);
+    this.limits.take(request, caller, 'requests');
     assertActive(caller);
     return { ...visitorOf(request, caller, false), caller };
   }
@@ -89,16 +90,17 @@ export class Callers {
     }
   }
 
-  private async onSurface(request: Request, scope: Scope): Promise<Identity> {
+  private async onSurface(request: Request, scope: Scope, countedAs: CountedAs): Promise<Identity> {
     const { deploymentId } = contextOf(request).surface;
-    return deploymentId === null ? this.withKey(request) : this.onDeployment(request, deploymentId, scope);
+    if (deploymentId === null) return this.withKey(request, countedAs);
+    return this.onDeployment(request, deploymentId, scope, countedAs);
   }
 
   /** The self-hosted surface has no keys: who may use it acts for its one account. */
-  private async withKey(request: Request): Promise<Identity> {
+  private async withKey(request: Request, countedAs: CountedAs): Promise<Identity> {
     const isSelfHosted = contextOf(request).surface.kind === 'self_hosted';
     const caller = await (isSelfHosted ? this.tokenHolder(request) : this.keyHolder(request));
-    this.limits.take(request, caller);
+    this.limits.take(request, caller, countedAs);
     return { caller, demo: false };
   }
 
@@ -127,14 +129,14 @@ export class Callers {
    * those of one account see what the others made.
    * Of any other deployment only its owner learns that it exists.
    */
-  private async onDeployment(request: Request, id: string, scope: Scope): Promise<Identity> {
+  private async onDeployment(request: Request, id: string, scope: Scope, countedAs: CountedAs): Promise<Identity> {
     const deployment = await this.deploymentOf(request, id);
     if (deployment?.demo) {
-      this.limits.takeByAddress(request);
+      this.limits.takeByAddress(request, countedAs);
       if (deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
       return { caller: await this.demos.of(id, subnetOfAddress(addressOf(request)), scope), demo: true };
     }
-    const identity = await this.withKey(request);
+    const identity = await this.withKey(request, countedAs);
     if (deployment?.accountId !== identity.caller.accountId) throw noDeployment(id);
     return identity;
   }

@@ -39,7 +39,10 @@ beforeEach(() => {
   } as unknown as ApiKeyStore;
   const failures = new FailedAttempts(20, logger);
   authenticator = new Authenticator({} as Statements, keys, ours, failures, logger, {
-    note: (act, network) => noted.push([act.subjectId, network]),
+    note: (act, network, keyHash) => {
+      expect(keyHash).toEqual(gone.hash);
+      noted.push([act.subjectId, network]);
+    },
   });
 });
 afterEach(() => {

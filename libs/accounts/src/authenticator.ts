@@ -85,7 +85,7 @@ export class Authenticator {
     const ended = this.endedKeys.get(hash);
     if (ended === undefined) return;
     const act = { action: 'api_key.refuse', subjectType: 'api_key', subjectId: ended.id, accountId: ended.accountId };
-    this.refusals.note(act, network);
+    this.refusals.note(act, network, bytesOf(hash));
   }
 
   /** A key that was valid before, or that nobody but this service can have made, is looked up no matter what its network sends. */

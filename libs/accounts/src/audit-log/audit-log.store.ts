@@ -15,6 +15,30 @@ export class AuditLogStore {
     await tx.models.auditEntry.create({ data, select: { id: true } });
   }
 
+  /**
+   * Write that a credential was refused, unless what it names was erased: the account is closed, or the key, by whose hash it was known, has
+   * another one. Both rows are held until the entry is there, so that an erasure that begins meanwhile finds it.
+   *
+   * @param keyHash of the key that was presented; null where it was no key.
+   */
+  async appendRefusal(
+    tx: Statements,
+    { actor, address }: Operator,
+    { action, subjectType, subjectId, accountId, details = {} }: Act,
+    keyHash: Buffer | null,
+  ): Promise<void> {
+    await tx.execute(Prisma.sql`
+      WITH account AS (
+        SELECT a.id FROM accounts a WHERE a.id = ${accountId}::uuid AND a.closed_at IS NULL FOR SHARE
+      ), api_key AS (
+        SELECT k.id FROM api_keys k WHERE k.key_hash = ${keyHash}::bytea AND k.account_id IN (SELECT id FROM account) FOR SHARE
+      )
+      INSERT INTO audit_log (id, actor, address, action, subject_type, subject_id, account_id, details)
+      SELECT ${newId()}::uuid, ${actor}, ${address}, ${action}, ${subjectType}, ${subjectId}, ${accountId}::uuid, ${JSON.stringify(details)}::jsonb
+      WHERE (${accountId}::uuid IS NULL OR EXISTS (SELECT FROM account))
+        AND (${keyHash}::bytea IS NULL OR EXISTS (SELECT FROM api_key))`);
+  }
+
   /** Let nobody else note what this actor does until the transaction ends. */
   async lockActor(tx: Statements, { actor }: Operator): Promise<void> {
     await tx.rows(Prisma.sql`

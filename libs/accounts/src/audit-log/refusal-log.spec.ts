@@ -18,7 +18,7 @@ beforeEach(() => {
   nowMs = 0;
   written = [];
   const store = {
-    append: async (_: Statements, { actor, address }: Operator, entry: Act) => {
+    appendRefusal: async (_: Statements, { actor, address }: Operator, entry: Act) => {
       expect(actor).toBe('unauthenticated');
       written.push({ ...entry, address });
     },

@@ -14,10 +14,16 @@ const WINDOWS = 20_000;
 /** Who presented a credential is not known: only whose it once was. */
 const UNPROVEN = 'unauthenticated';
 
-/** What was refused, from one network, since a time. */
-interface Window {
+/** What was refused, and from which network. */
+interface Refused {
   act: Act;
   network: string | null;
+  /** Of the key that was presented; null where it was no key. */
+  keyHash: Buffer | null;
+}
+
+/** The refusals of an hour that are one to the log. */
+interface Window extends Refused {
   since: number;
   /** Of them one is in the log already. */
   count: number;
@@ -40,7 +46,7 @@ export class RefusalLog {
   /** @param now milliseconds on any clock. */
   constructor(
     private readonly database: Statements,
-    private readonly store: Pick<AuditLogStore, 'append'>,
+    private readonly store: Pick<AuditLogStore, 'appendRefusal'>,
     private readonly logger: Logger,
     private readonly now: () => number = Date.now,
   ) {
@@ -48,17 +54,18 @@ export class RefusalLog {
   }
 
   /**
-   * Note a refusal. It is written meanwhile: no caller waits for it.
+   * Note a refusal. It is written meanwhile: no caller waits for it. Of what was erased by then nothing is written.
    *
    * @param network where it came from, as `networkOf` says it.
+   * @param keyHash of the key that was presented; null where it was no key.
    */
-  note(act: Act, network: string): void {
+  note(act: Act, network: string, keyHash: Buffer | null = null): void {
     const scope = scopeOf(act);
     const key = `${scope} ${act.action} ${act.subjectId} ${network}`;
-    if (!this.counted(key) && !this.begin(key, { act, network })) {
+    if (!this.counted(key) && !this.begin(key, { act, network, keyHash })) {
       const rest = { ...act, action: 'credentials.refuse', ...subjectOf(act) };
       const restKey = `${scope} rest`;
-      if (!this.counted(restKey)) this.begin(restKey, { act: rest, network: null });
+      if (!this.counted(restKey)) this.begin(restKey, { act: rest, network: null, keyHash: null });
     }
   }
 
@@ -72,7 +79,7 @@ export class RefusalLog {
       if ((this.perScope.get(scope) ?? 0) <= 0) this.perScope.delete(scope);
       if (window.count === 1) continue;
       const details = { repeated: window.count - 1, until: new Date(window.lastAt).toISOString() };
-      this.write({ ...window.act, details }, window.network);
+      this.write({ ...window, act: { ...window.act, details } });
     }
   }
 
@@ -92,19 +99,22 @@ export class RefusalLog {
   }
 
   /** @returns false where there are too many windows. */
-  private begin(key: string, { act, network }: Pick<Window, 'act' | 'network'>): boolean {
+  private begin(key: string, refusal: Refused): boolean {
+    const { act, network } = refusal;
     const scope = scopeOf(act);
     const open = this.perScope.get(scope) ?? 0;
     const isRest = network === null;
     if (this.windows.size >= WINDOWS || (open >= WINDOWS_OF_ONE && !isRest)) return false;
     this.perScope.set(scope, open + 1);
-    this.windows.set(key, { act, network, since: this.now(), lastAt: this.now(), count: 1 });
-    this.write(act, network);
+    this.windows.set(key, { ...refusal, since: this.now(), lastAt: this.now(), count: 1 });
+    this.write(refusal);
     return true;
   }
 
-  private write(act: Act, address: string | null): void {
-    const written = this.outside(() => this.store.append(this.database, { actor: UNPROVEN, address }, act))
+  private write({ act, network: address, keyHash }: Refused): void {
+    const written = this.outside(() =>
+      this.store.appendRefusal(this.database, { actor: UNPROVEN, address }, act, keyHash),
+    )
       .catch((error: unknown) => this.logger.warn({ err: error }, 'a refusal is not in the audit log'))
       .finally(() => this.writes.delete(written));
     this.writes.add(written);

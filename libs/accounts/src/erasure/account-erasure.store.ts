@@ -13,7 +13,8 @@ const withLabel = (accountId: string, { label, value }: LabelValue): Prisma.Sql 
 /** The SQL that closes accounts, and takes from them, their keys and the log of acts what names somebody. */
 export class AccountErasureStore {
   /**
-   * Close a customer's account: suspended for good, without keys and sessions, and from where they were used. Repeating it changes nothing.
+   * Close a customer's account: suspended for good, without keys and sessions, and from where they were used. By their hashes its keys are
+   * known no more, so that the log has no address of who presents them. Closed again, it is as it was.
    *
    * @returns false when there is no such account, or it is one of the service's own.
    */
@@ -26,22 +27,32 @@ export class AccountErasureStore {
       UPDATE api_keys SET revoked_at = now()
       WHERE account_id = ${accountId}::uuid AND (revoked_at IS NULL OR revoked_at > now())`);
     await tx.execute(Prisma.sql`
-      UPDATE api_keys SET allowed_addresses = '{}' WHERE account_id = ${accountId}::uuid AND allowed_addresses <> '{}'`);
+      UPDATE api_keys SET allowed_addresses = '{}', key_hash = ${randomHash} WHERE account_id = ${accountId}::uuid`);
+    await this.forgetWritten(tx, accountId);
+    return true;
+  }
+
+  /** Delete links, sessions, invitations and mails of a closed account. What was under way as it was closed may have written more of them. */
+  async forgetWritten(tx: Statements, accountId: string): Promise<void> {
     await tx.execute(Prisma.sql`DELETE FROM sign_in_links WHERE account_id = ${accountId}::uuid`);
     await tx.execute(Prisma.sql`DELETE FROM console_sessions WHERE account_id = ${accountId}::uuid`);
     await tx.execute(Prisma.sql`DELETE FROM invitations WHERE account_id = ${accountId}::uuid`);
     await tx.execute(Prisma.sql`DELETE FROM invitation_mails WHERE account_id = ${accountId}::uuid`);
     await tx.execute(Prisma.sql`DELETE FROM mail_messages WHERE account_id = ${accountId}::uuid`);
-    return true;
   }
 
-  /** End the sub-keys that carry a label, and forget from where they were used. @returns how many had not ended. */
+  /** End the sub-keys that carry a label, and forget from where they were used, and their hashes. @returns how many had not ended. */
   async revokeSubKeys(tx: Statements, accountId: string, of: LabelValue): Promise<number> {
-    await tx.execute(Prisma.sql`
-      UPDATE api_keys SET allowed_addresses = '{}' WHERE ${withLabel(accountId, of)} AND allowed_addresses <> '{}'`);
+    await tx.execute(Prisma.sql`UPDATE api_keys SET allowed_addresses = '{}' WHERE ${withLabel(accountId, of)}`);
+    await this.forgetHashes(tx, accountId, of);
     return tx.execute(Prisma.sql`
       UPDATE api_keys SET revoked_at = now()
       WHERE ${withLabel(accountId, of)} AND (revoked_at IS NULL OR revoked_at > now())`);
+  }
+
+  /** Give sub-keys that carry a label hashes of nothing, so that the log names none of them any more that is presented. */
+  async forgetHashes(tx: Statements, accountId: string, of: LabelValue): Promise<void> {
+    await tx.execute(Prisma.sql`UPDATE api_keys SET key_hash = ${randomHash} WHERE ${withLabel(accountId, of)}`);
   }
 
   /** Ids of sub-keys that carry a label. */

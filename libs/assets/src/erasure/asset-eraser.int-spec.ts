@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { lowestIdAt, newId } from '@millrace/contracts';
 import { makeAccount } from '@millrace/testing';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import type { AssetRecord } from '../records/asset';
@@ -97,9 +98,42 @@ describe('an upload in parts that a request is completing', () => {
     const data = { status: 'suspended', closedAt: new Date() };
     await world.database.models.account.update({ where: { id: accountId }, data });
     await expect(process.resumable.complete(wholeAccount(accountId), id, noLimit)).rejects.toMatchObject({
-      code: 'upload_incomplete',
+      code: 'forbidden',
     });
     await expect(begin()).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await world.database.models.asset.count({ where: { accountId } })).toBe(0);
+  });
+});
+
+describe('an upload in one request', () => {
+  const SETTLED = new Date('2030-01-01T00:00:00Z');
+  const DAY_MS = 86_400_000;
+  const noLimit = { uploadBytesPerDay: null };
+  const begunAt = async (at: number, id = newId()): Promise<void> => {
+    const room = { id, accountId, sizeBytes: 3n, expiresAt: new Date(at + DAY_MS) };
+    await world.database.models.storageReservation.create({ data: room });
+  };
+
+  it.each([
+    ['an id of later', lowestIdAt(SETTLED.getTime() + DAY_MS)],
+    ['an id of long ago', lowestIdAt(1)],
+  ])('is waited for when it began before nothing of the subject could begin any more: %s', async (_, id) => {
+    await begunAt(SETTLED.getTime() - 1, id);
+    expect(await process.eraser.hasUploadBefore(accountId, SETTLED)).toBe(true);
+  });
+
+  it('is not waited for when it began later', async () => {
+    await begunAt(SETTLED.getTime(), lowestIdAt(0));
+    expect(await process.eraser.hasUploadBefore(accountId, SETTLED)).toBe(false);
+  });
+
+  it('becomes no asset of an account that was closed meanwhile', async () => {
+    const staged = await process.uploads.stage(accountId, Readable.from([Buffer.from('abc')]), noLimit);
+    const data = { status: 'suspended', closedAt: new Date() };
+    await world.database.models.account.update({ where: { id: accountId }, data });
+    const fields = { contentType: 'text/plain', filePath: 'a.txt', tags: [], expiresInSeconds: null };
+    const commit = process.uploads.commit(accountId, staged, { ...fields, labels: null, expectedHash: null }, noLimit);
+    await expect(commit).rejects.toMatchObject({ code: 'forbidden' });
     expect(await world.database.models.asset.count({ where: { accountId } })).toBe(0);
   });
 });

@@ -58,9 +58,9 @@ export class AssetEraser {
     return this.uploads.hasHeld(accountId, labelsOf(subject));
   }
 
-  /** Whether an upload that began before the record of this id is still on its way in. */
-  hasUploadBefore(accountId: string, id: string): Promise<boolean> {
-    return this.store.hasUploadBefore(this.database, accountId, id);
+  /** Whether an upload that began before this time is still on its way in. */
+  hasUploadBefore(accountId: string, time: Date): Promise<boolean> {
+    return this.store.hasUploadBefore(this.database, accountId, time);
   }
 
   /** Let nothing of an account wait for the end of its grace, and forget how much it uploaded. */

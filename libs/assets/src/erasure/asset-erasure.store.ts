@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { JobMetadata } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { CondemnedBlob } from '../records';
+import { RESERVED_SECONDS, type CondemnedBlob } from '../records';
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 /** `orphaned_at` of a condemned blob, as in `blob-record.store.ts`. */
@@ -100,11 +100,15 @@ export class AssetErasureStore {
       SELECT id, id::text AS place FROM own WHERE id > ${after ?? BEFORE_ALL}::uuid ORDER BY id LIMIT ${limit}`);
   }
 
-  /** Whether an upload that began before this id is on its way in: it has room reserved. Those in parts are deleted, not waited for. */
-  async hasUploadBefore(statements: Statements, accountId: string, id: string): Promise<boolean> {
+  /**
+   * Whether an upload that began before this time is on its way in: it has room reserved. Those in parts are deleted, not waited for. When it
+   * began follows from when its room ends, by the database's clock; its id has the time of the process that took it in.
+   */
+  async hasUploadBefore(statements: Statements, accountId: string, time: Date): Promise<boolean> {
     const rows = await statements.query(Prisma.sql`
       SELECT 1 FROM storage_reservations r
-      WHERE r.account_id = ${accountId}::uuid AND r.id < ${id}::uuid AND r.expires_at > now()
+      WHERE r.account_id = ${accountId}::uuid AND r.expires_at > now()
+        AND r.expires_at < ${time.toISOString()}::timestamptz + make_interval(secs => ${RESERVED_SECONDS})
         AND NOT EXISTS (SELECT FROM resumable_uploads u WHERE u.id = r.id) LIMIT 1`);
     return rows.length > 0;
   }

@@ -107,13 +107,14 @@ export class AssetStore {
     return rows.length > 0;
   }
 
-  /** Record an upload. The blob must have been adopted in `tx`. @param keepSeconds null: without an end. */
-  async insertUpload(tx: Statements, draft: AssetDraft, keepSeconds: number | null): Promise<void> {
-    await tx.execute(Prisma.sql`
+  /** Record an upload. The blob must have been adopted in `tx`. @param keepSeconds null: without an end. @returns false when the account was closed. */
+  async insertUpload(tx: Statements, draft: AssetDraft, keepSeconds: number | null): Promise<boolean> {
+    const count = await tx.execute(Prisma.sql`
       INSERT INTO assets (id, account_id, hash, size_bytes, content_type, file_path, tags, labels, expires_at)
       SELECT ${draft.id}::uuid, b.account_id, b.hash, b.size_bytes, ${draft.contentType}, ${draft.filePath},
         ${draft.tags}::text[], ${draft.labels && JSON.stringify(draft.labels)}::jsonb, now() + make_interval(secs => ${keepSeconds})
-      FROM blobs b WHERE ${isThis(draft.blob)}`);
+      FROM blobs b JOIN accounts o ON o.id = b.account_id AND o.closed_at IS NULL WHERE ${isThis(draft.blob)}`);
+    return count > 0;
   }
 
   /** Keep an asset for `keepSeconds` from now (null: without an end), if that is longer than it has left. */

@@ -9,6 +9,6 @@ export { BlobDamages } from './blob-damages.service';
 export { BlobDamageStore } from './blob-damage.store';
 export { blobKey, blobOfKey, damageOf, type BlobDamage, type BlobRef, type StoredBlob } from './blob';
 export { baseName, isPlainText, readFilePath } from './file-path';
-export { storageFull, StorageQuota, type Reservation } from './storage-quota.service';
+export { RESERVED_SECONDS, storageFull, StorageQuota, type Reservation } from './storage-quota.service';
 export { STORAGE_FULL, storageNotFullPart, storagesNotFullPart, StorageStore } from './storage.store';
 export { mintOutputPart, retireAssetPart, type OutputAsset } from './output-asset.store';

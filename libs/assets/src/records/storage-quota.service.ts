@@ -3,8 +3,8 @@ import type { Database, Statements } from '@millrace/database';
 import type { AssetSettings } from '../assets.settings';
 import type { ReservedRoom, StorageStore } from './storage.store';
 
-/** As long as staged bytes are kept: a process that died leaves both behind. */
-const LIFE_SECONDS = 86_400;
+/** How long room is reserved, as long as staged bytes are kept: a process that died leaves both behind. */
+export const RESERVED_SECONDS = 86_400;
 /** The first step of an upload of unknown size; each further one is as large as all before it, up to the largest. */
 const FIRST_STEP_BYTES = 65_536;
 const LARGEST_STEP_BYTES = 8_388_608;
@@ -62,7 +62,7 @@ export class StorageQuota {
   async reserveIn(tx: Statements, draft: ReservedRoom, limitBytes: number | null): Promise<void> {
     const limit = this.limitOf(limitBytes);
     await this.store.lock(tx, draft.accountId);
-    const terms = { limitBytes: limit, lifeSeconds: LIFE_SECONDS };
+    const terms = { limitBytes: limit, lifeSeconds: RESERVED_SECONDS };
     if (!(await this.store.reserve(tx, draft, terms))) throw storageFull(limit);
   }
 

@@ -13,6 +13,7 @@ import {
 import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, type PartSpec, type PartStore } from '../store';
 import type { ResumableUpload, ResumableUploadStore } from './resumable-upload.store';
+import { accountClosed } from './upload-refusals';
 import type { UploadTerms } from './upload-terms';
 import { UPLOAD_OVER, type UploadService } from './upload.service';
 
@@ -75,7 +76,7 @@ export class ResumableUploadService {
     const limits = { lifetimeSeconds: UPLOAD_SECONDS, openLimit: OPEN_UPLOADS_PER_ACCOUNT };
     try {
       return await this.database.transaction(async (tx) => {
-        if (await this.store.isClosed(tx, accountId)) throw closed();
+        if (await this.store.isClosed(tx, accountId)) throw accountClosed();
         await this.quota.reserveIn(tx, draft, terms.storageBytes ?? null);
         const made = await this.store.insert(tx, draft, limits);
         if (made === null) throw tooManyOpen();
@@ -283,10 +284,6 @@ function specsOf({ sizeBytes, partBytes }: ResumableUpload): PartSpec[] {
 function tooManyOpen(): Refusal {
   const message = `This account has ${OPEN_UPLOADS_PER_ACCOUNT} uploads open; complete or delete one of them first.`;
   return new Refusal('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
-}
-
-function closed(): Refusal {
-  return new Refusal('forbidden', 'This account is closed, and takes no uploads.');
 }
 
 function beingCompleted(): Refusal {

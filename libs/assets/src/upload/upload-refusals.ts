@@ -26,3 +26,8 @@ export function uploadsUsedUp(limitBytes: number, who = 'This account'): Refusal
   const message = `${who} may upload ${limitBytes} bytes a day (UTC), and too few of them are left for this upload.`;
   return new Refusal('rate_limited', message, { retryAfterSeconds: (midnight - Date.now()) / 1000 });
 }
+
+/** The account is being erased: what was on its way in becomes nothing of it. */
+export function accountClosed(): Refusal {
+  return new Refusal('forbidden', 'This account is closed, and takes no uploads.');
+}

@@ -22,7 +22,7 @@ import type { ResumableUploadStore } from './resumable-upload.store';
 import { StagingMemory } from './staging-memory';
 import { SHARED_UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
 import type { UploadAhead, UploadTerms } from './upload-terms';
-import { keyReused, refusalOf, uploadsUsedUp } from './upload-refusals';
+import { accountClosed, keyReused, refusalOf, uploadsUsedUp } from './upload-refusals';
 
 /** More than fields and boundaries take: a declared size is refused only if the file alone must be too large. */
 const AROUND_FILE_BYTES = 1_048_576;
@@ -236,9 +236,9 @@ export class UploadService {
     const like = { filePath, tags, labels, contentType: anyContentType ? null : contentType };
     const found = await this.assets.findIdentical(tx, blob, like);
     const id = found ?? newId();
-    if (found === null)
-      await this.assets.insertUpload(tx, { id, blob, contentType, filePath, tags, labels }, keepSeconds);
-    else await this.assets.extend(tx, accountId, id, keepSeconds);
+    if (found !== null) await this.assets.extend(tx, accountId, id, keepSeconds);
+    else if (!(await this.assets.insertUpload(tx, { id, blob, contentType, filePath, tags, labels }, keepSeconds)))
+      throw accountClosed();
     if (upload !== undefined) await this.settle(tx, blob, id, upload);
     const asset = await this.assets.find(tx, wholeAccount(accountId), id);
     if (asset === null) throw new Error(`asset ${id} is not there, although this transaction recorded or held it`);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { AccountErasureStore } from '@millrace/accounts';
 import { BookErasureStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
@@ -32,7 +33,15 @@ function stepsWith(assets: Partial<Erasers['assets']> = {}): ErasureSteps {
 
 async function run(step: string, steps = stepsWith()): Promise<Outcome> {
   const subject = { kind: 'account' };
-  const lease = { id: newId(), accountId, subject, pseudonym: 'erased-1', place: null, isSettled: true };
+  const lease = {
+    id: newId(),
+    accountId,
+    subject,
+    pseudonym: 'erased-1',
+    place: null,
+    settlesAt: new Date(0),
+    isSettled: true,
+  };
   const done = await steps.run(step, lease as ErasureLease);
   return typeof done === 'function' ? test.database.transaction(done) : done;
 }
@@ -45,6 +54,10 @@ async function accept(): Promise<void> {
   const receiver = { url: 'https://ada.example.com/', origin: 'https://ada.example.com', eventTypes: ['job.failed'] };
   await models.webhookEndpoint.create({ data: { id: newId(), accountId, ...receiver } });
   await models.exportDestination.create({ data: { accountId, nextDay: new Date() } });
+  const soon = new Date(Date.now() + 900_000);
+  const mail = { id: newId(), accountId, sealed: randomBytes(8), expiresAt: soon };
+  await models.mailMessage.create({ data: mail });
+  await models.signInLink.create({ data: { id: newId(), accountId, tokenHash: randomBytes(32), expiresAt: soon } });
 }
 
 it('what was accepted while the account was being closed is closed when no process has its keys any more', async () => {
@@ -57,6 +70,8 @@ it('what was accepted while the account was being closed is closed when no proce
   const [endpoint] = await models.webhookEndpoint.findMany({ where });
   expect(endpoint).toMatchObject({ url: 'https://erased.invalid/', deletedAt: expect.any(Date) as Date });
   expect(await models.exportDestination.count({ where })).toBe(0);
+  expect(await models.mailMessage.count({ where })).toBe(0);
+  expect(await models.signInLink.count({ where })).toBe(0);
 });
 
 it('uploads are over when no request completes one any more', async () => {

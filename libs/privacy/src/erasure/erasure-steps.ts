@@ -102,6 +102,7 @@ export class ErasureSteps {
       // What was accepted by processes that had the account's keys cached: by the end of `jobs` none has.
       case 'close-again':
         return async (tx) => {
+          await accounts.forgetWritten(tx, accountId);
           await webhooks.closeEndpoints(tx, accountId);
           await deployments.closeAll(tx, accountId, pseudonym);
           await books.closeExports(tx, accountId);
@@ -200,7 +201,7 @@ export class ErasureSteps {
   }
 
   /** Over when none is left in whichever state, and none can come that was under way when the erasure was asked for. */
-  private async eraseJobs({ id, accountId, subject, isSettled }: ErasureLease): Promise<Outcome | Write> {
+  private async eraseJobs({ accountId, subject, settlesAt, isSettled }: ErasureLease): Promise<Outcome | Write> {
     const { assets, jobs, webhooks } = this.erasers;
     const canceled = await jobs.cancelSome(accountId, subject);
     const jobIds = await jobs.listEnded(accountId, subject, DELETED);
@@ -214,7 +215,7 @@ export class ErasureSteps {
       };
     }
     if (canceled > 0) return { next: 'again' };
-    const mayCome = subject.kind !== 'job' && (!isSettled || (await assets.hasUploadBefore(accountId, id)));
+    const mayCome = subject.kind !== 'job' && (!isSettled || (await assets.hasUploadBefore(accountId, settlesAt)));
     return async (tx) => ({ next: mayCome || (await jobs.hasAny(tx, accountId, subject)) ? 'wait' : 'over' });
   }
 
@@ -229,6 +230,8 @@ export class ErasureSteps {
   private async redactLog(tx: Statements, { accountId, subject, place }: ErasureLease): Promise<Outcome> {
     const { accounts } = this.erasers;
     const texts = subject.kind === 'label' ? await this.textsOf(tx, accountId, subject) : null;
+    // What is refused from now on is not in the log: its end is not read again.
+    if (subject.kind === 'label') await accounts.forgetHashes(tx, accountId, subject);
     const { redacted, last } = await accounts.redactLog(tx, accountId, texts, pageAfter(place));
     return { next: last === null ? 'over' : 'again', place: last, counts: { audit_entries: redacted } };
   }

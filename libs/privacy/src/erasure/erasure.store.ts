@@ -89,6 +89,7 @@ export class ErasureStore {
         WHERE d.state <> 'done' AND d.due_at <= now() AND (d.lease_expires_at IS NULL OR d.lease_expires_at < now())
         ORDER BY d.due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
       RETURNING e.id, e.account_id, e.subject, e.job_id, e.label, e.value, e.pseudonym, e.step, e.place, e.counts, e.lease_token,
+        e.requested_at + make_interval(secs => ${settleSeconds}) AS settles_at,
         e.requested_at + make_interval(secs => ${settleSeconds}) <= now() AS is_settled`);
     if (row === undefined) return null;
     const { subject, jobId, label, value, ...lease } = row;

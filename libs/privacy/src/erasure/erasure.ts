@@ -44,6 +44,8 @@ export interface ErasureLease extends Pick<Erasure, 'id' | 'accountId' | 'pseudo
   subject: ErasureSubject;
   /** How far the step is; null at its beginning. */
   place: string | null;
-  /** What was under way when it was asked for has come to its end. */
+  /** When no process begins anything of its subject any more: then all keys that ended with its request have left every cache. */
+  settlesAt: Date;
+  /** That time has come. */
   isSettled: boolean;
 }

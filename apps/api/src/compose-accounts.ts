@@ -33,7 +33,7 @@ import {
   SignInRequestStore,
 } from '@millrace/accounts';
 import type { Database } from '@millrace/database';
-import type { AccountQueues } from '@millrace/jobs';
+import type { AccountQueues, SpendCaps } from '@millrace/jobs';
 import { composeMailOutbox } from '@millrace/mail';
 import { Pseudonyms, type Logger } from '@millrace/platform';
 import type { ApiSettings } from './api.config';
@@ -65,6 +65,7 @@ export function composeAccounts(
   settings: ApiSettings,
   logger: Logger,
   queues: Pick<AccountQueues, 'applyLimits'>,
+  caps: Pick<SpendCaps, 'limitsAny'>,
 ): { services: Accounts; forget: () => void } {
   const { keyEnvironment, failedAuthPerMinute, secretKey, consoleSessionSeconds, adminToken } = settings;
   const accountStore = new AccountStore();
@@ -102,6 +103,7 @@ export function composeAccounts(
     mint,
     keyEnvironment,
     openInvitations,
+    caps,
     forget,
   );
   const links = new SignInLinkStore();

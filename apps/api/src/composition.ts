@@ -105,7 +105,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   });
   const billing = composeBilling({ database, logger, metrics, settings }, provider);
   const archive = openAuditArchive(settings, (bucket, lockDays) => composeArchiveBucket(settings, bucket, lockDays));
-  const accounts = composeAccounts(database, settings, logger, jobs.queues);
+  const accounts = composeAccounts(database, settings, logger, jobs.queues, composeSpendCaps(database));
   const networks = new NetworkAccounts(database, new AccountStore(), secretKey, demoLimits(settings));
   const shared = redis.producer();
   const limiter = new RateLimiter(new SharedCounters(shared));

@@ -35,7 +35,7 @@ class SlowStore {
 
 const lists: Record<string, (store: SlowStore) => () => Promise<unknown>> = {
   'API keys': ({ rows }) => {
-    const keys = new ApiKeysService(NONE, NONE, rows, NONE, NONE, 'live', NONE, () => undefined);
+    const keys = new ApiKeysService(NONE, NONE, rows, NONE, NONE, 'live', NONE, NONE, () => undefined);
     return () => keys.list(ACCOUNT);
   },
   models: ({ rows }) => {

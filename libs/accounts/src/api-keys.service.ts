@@ -14,12 +14,15 @@ import {
   askedExpiryOf,
   assertGrantsAddresses,
   assertManages,
+  beyondCap,
   earlier,
   endOf,
   expiryUnder,
   expiryWithin,
   grantedScopes,
   spendsFor,
+  spendsForBeyond,
+  type KeyCaps,
   type KeyExpiry,
   type KeyIssuer,
 } from './key-parent';
@@ -73,6 +76,7 @@ export class ApiKeysService {
     private readonly invitations: {
       deleteOfKeys(tx: Statements, accountId: string, keys: string[]): Promise<string[]>;
     },
+    private readonly caps: KeyCaps,
     /** Called after a change of keys has committed: what this process has cached of them may be wrong now. */
     private readonly onChange: () => void,
   ) {}
@@ -138,7 +142,8 @@ export class ApiKeysService {
    * it made go on with the new one. A key that replaces itself keeps its parent; one that replaces another becomes the parent
    * of the new one.
    *
-   * @throws Refusal `not_found`, `forbidden` when it has a scope or a network that the issuer has not or the issuer descends from it,
+   * @throws Refusal `not_found`, `forbidden` when it has a scope or a network that the issuer has not, the issuer descends from it, or a spend cap
+   * limits the issuer and not the key,
    * `invalid_request` when it was rotated before, no longer works, or the account has too many keys that overlap, `unauthorized`
    * when the issuing key has just ended.
    */
@@ -151,6 +156,7 @@ export class ApiKeysService {
       if (overlapSeconds > 0) await this.assertRoom(tx, accountId, old.labels, WHILE_ROTATING);
       const { name, scopes, labels, allowedAddresses } = old;
       const acting = await this.issuingKey(tx, accountId, issuer);
+      await this.assertWithinCaps(tx, acting, issuer, old);
       const parent = await this.parentOfSuccessor(tx, acting, old);
       const asked = earlier(askedExpiryOf(old), parent && endOf(parent));
       const expiry = await this.expiryOf(tx, accountId, asked);
@@ -214,6 +220,17 @@ export class ApiKeysService {
   /** The key that acts, null for an operator. @throws Refusal `unauthorized` when it has ended since it was checked. */
   private async issuingKey(tx: Statements, accountId: string, { keyId }: KeyIssuer): Promise<ApiKeyRecord | null> {
     return keyId === null ? null : assertLive(await this.keys.lock(tx, accountId, keyId));
+  }
+
+  /** Who gets the successor of a key spends as that key did. @throws Refusal `forbidden` where that is beyond a cap of the acting key. */
+  private async assertWithinCaps(
+    tx: Statements,
+    acting: ApiKeyRecord | null,
+    issuer: KeyIssuer,
+    old: ApiKeyRecord,
+  ): Promise<void> {
+    const others = spendsForBeyond(acting, issuer, old);
+    if (others.length > 0 && (await this.caps.limitsAny(tx, old.accountId, others))) throw beyondCap(old.id);
   }
 
   private async parentOfSuccessor(

@@ -1,4 +1,5 @@
 import { Refusal, type Scope } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
 import { isWithinList } from './address-lists';
 import type { ApiKeyRecord } from './api-key-record';
 import type { Operator } from './audit-log';
@@ -54,6 +55,34 @@ export function assertGrantsAddresses(acting: ApiKeyRecord | null, allowed: read
  */
 export function spendsFor(acting: ApiKeyRecord | null, { grantable }: KeyIssuer): readonly string[] {
   return acting === null || grantable.has('credits:write') ? [] : acting.spendKeys;
+}
+
+/** Caps on what keys may spend, as far as the keys of an account need to know of them. */
+export interface KeyCaps {
+  /** Whether a cap counts what one of these keys submits: its own, or that of each key. */
+  limitsAny(tx: Statements, accountId: string, keyIds: readonly string[]): Promise<boolean>;
+}
+
+/**
+ * The keys for which the acting one counts and the other does not: by whose caps it would not be limited if it had the other. Who may set caps
+ * is limited by none.
+ *
+ * @param acting null for an operator.
+ */
+export function spendsForBeyond(
+  acting: ApiKeyRecord | null,
+  issuer: KeyIssuer,
+  { spendKeys }: Pick<ApiKeyRecord, 'spendKeys'>,
+): string[] {
+  return spendsFor(acting, issuer).filter((key) => !spendKeys.includes(key));
+}
+
+/** A key would give who holds it another key to spend with, beyond its own cap. */
+export function beyondCap(id: string): Refusal {
+  const message =
+    `A spend cap limits your API key, and not the key ${id}, which it therefore cannot replace. Create a new key with yours, or have an owner ` +
+    'of the account replace it, or a key with the scopes `credits:write` and `keys:admin`.';
+  return new Refusal('forbidden', message);
 }
 
 /** When a key expires without the maximum age of its account; null means never. */

@@ -89,6 +89,44 @@ describe('the cap of a key', () => {
   });
 });
 
+describe('a key that may not set caps', () => {
+  const rotation = async ({ key }: Key, { id }: Key): Promise<[number, string]> => {
+    const { status, text } = await api
+      .client(key)
+      .call('POST', `${KEYS}/${id}/rotate`, { json: { overlap_seconds: 0 } });
+    return [status, text];
+  };
+  const refused = [403, expect.stringMatching(/spend cap limits .*credits:write/)];
+
+  it('replaces no key that is not under its cap, with which it would spend beyond it', async () => {
+    const [key, other, capped] = [await make(owner), await make(owner), await make(owner)];
+    await cap(key);
+    await cap(capped);
+    expect(await rotation(key, other)).toEqual(refused);
+    expect(await rotation(key, capped)).toEqual(refused);
+    const made = await make(key.key);
+    expect(await rotation(made, other)).toEqual(refused);
+    expect((await rotation(key, made))[0]).toBe(201);
+  });
+
+  it('replaces none under a cap of each key but those that count with it', async () => {
+    const [key, other] = [await make(owner), await make(owner)];
+    await cap(null);
+    expect(await rotation(key, other)).toEqual(refused);
+    expect((await rotation(key, await make(key.key)))[0]).toBe(201);
+    expect((await rotation(key, key))[0]).toBe(201);
+  });
+
+  it('replaces any where no cap limits it, as does one that may set caps', async () => {
+    const [key, other, another] = [await make(owner), await make(owner), await make(owner)];
+    const setter = await make(owner, { scopes: [...DEVELOPER, 'credits:write'] });
+    await cap(other);
+    expect((await rotation(key, other))[0]).toBe(201);
+    await cap(setter);
+    expect((await rotation(setter, another))[0]).toBe(201);
+  });
+});
+
 describe('a cap of each key', () => {
   it('is of a key with all its successors', async () => {
     await cap(null);

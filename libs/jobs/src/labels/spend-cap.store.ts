@@ -54,6 +54,14 @@ export class SpendCapStore {
     return row?.id ?? null;
   }
 
+  /** Whether a cap counts what one of these keys submits: its own, or that of each key. @param keyIds as which keys count. */
+  async limitsAny(statements: Statements, accountId: string, keyIds: readonly string[]): Promise<boolean> {
+    const rows = await statements.rows(Prisma.sql`
+      SELECT 1 FROM label_rules r WHERE r.account_id = ${accountId}::uuid AND r.label = ${KEY_LABEL}
+        AND (r.value = ANY(${[...keyIds]}::text[]) OR r.value IS NULL) LIMIT 1`);
+    return rows.length > 0;
+  }
+
   /**
    * Count the jobs that have not ended by a cap that is new to them. Jobs are locked before what they are counted by, as their ends do.
    *

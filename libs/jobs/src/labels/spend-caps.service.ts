@@ -32,6 +32,11 @@ export class SpendCaps {
     return this.store.list(this.database, accountId);
   }
 
+  /** Whether a cap limits what one of these keys submits: its own, or that of each key. @param keyIds as which keys count. */
+  async limitsAny(tx: Statements, accountId: string, keyIds: readonly string[]): Promise<boolean> {
+    return this.store.limitsAny(tx, accountId, keyIds);
+  }
+
   /**
    * Make or change a cap, in the transaction of the act that records it. It counts what was charged since the day and month began, and all
    * jobs that have not ended.

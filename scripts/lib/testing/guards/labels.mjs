@@ -90,6 +90,13 @@ export const LABEL_GUARDS = [
     'acting !== undefined || grantable.size > 0',
     ['apps/api/src/spend/key-caps.int-spec'],
   ),
+  of(
+    'a key under a cap gets no key beyond it by rotation',
+    'libs/accounts/src/api-keys.service.ts',
+    '      await this.assertWithinCaps(tx, acting, issuer, old);\n',
+    '',
+    ['apps/api/src/spend/key-caps.int-spec'],
+  ),
   changed(
     'a key that is rotated has no new allowance',
     'inherit_spend_keys',

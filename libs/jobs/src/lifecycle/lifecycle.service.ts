@@ -173,7 +173,7 @@ export class Lifecycle {
     return this.end({ kind: 'canceling_unleased', jobId }, canceledEnding('canceled_between_attempts'));
   }
 
-  /** Expire a job past its execution deadline. @returns null when it has ended. */
+  /** Expire a job past its execution deadline. @returns null when it has ended, or a worker claimed it just now: then the next call expires it. */
   async expire(jobId: string): Promise<MovedJob | null> {
     return this.end({ kind: 'overdue', jobId }, deadlinePassed);
   }

@@ -3,7 +3,9 @@ import { besideTransaction, type Statements } from '@millrace/database';
 import { createTestDatabase, eventually, makePool, type TestDatabase } from '@millrace/testing';
 import { JobAudit } from '../audit';
 import { CreditJobs } from '../fixtures/credit-jobs';
+import { endingOf } from '../fixtures/job-world';
 import { composeSpendCaps, LabelRuleStore } from '../labels';
+import { endJob } from '../lifecycle/end.store';
 import { RetiredPoolStore } from '../retired/retired-pool.store';
 
 const PRICE = 1_000n;
@@ -92,6 +94,34 @@ describe('a statement that waited for another counts with what that one left', (
     expect(queue).toMatchObject({ waiting: 0, inFlight: 0 });
     expect(await jobs.balance()).toEqual({ availableMicros: 100_000n, heldMicros: 0n });
   });
+});
+
+it('a job that is claimed just before its deadline does not expire without its attempt, and then with it', async () => {
+  const jobs = await CreditJobs.make(test, 100_000n);
+  const jobId = (await jobs.submit(30_000n, PRICE)) ?? '';
+  const next = await jobs.world.dispatch(jobs.poolId);
+  if (next === null) throw new Error('nothing was dispatched');
+  const expire = () => endJob(test.database, { kind: 'overdue', jobId }, endingOf('deadline_passed'));
+  const passDeadline = async (): Promise<void> => {
+    await test.database.execute(Prisma.sql`
+      UPDATE jobs SET deadline_at = clock_timestamp() + interval '1 ms' WHERE id = ${jobId}::uuid`);
+    await eventually('the deadline to pass', async () => {
+      const isOver = Prisma.sql`SELECT 1 FROM jobs WHERE id = ${jobId}::uuid AND deadline_at <= now()`;
+      return (await test.database.query(isOver)).length > 0;
+    });
+  };
+  await behind(async (tx) => {
+    // The claim is of the time at which its transaction begins.
+    await tx.rows(Prisma.sql`SELECT now()`);
+    await besideTransaction(passDeadline);
+    expect(await jobs.world.claim(next, 60, tx)).toMatchObject({ jobId, attempt: 1 });
+  }, expire);
+  expect(await findings()).toEqual([]);
+  await expire();
+  const [attempt] = await test.database.models.jobAttempt.findMany({ where: { jobId } });
+  expect(attempt).toMatchObject({ outcome: 'expired', endedAt: expect.any(Date) as Date });
+  expect(await findings()).toEqual([]);
+  expect(await jobs.balance()).toEqual({ availableMicros: 100_000n, heldMicros: 0n });
 });
 
 describe('a statement that waited for another counts in a row that this one has made', () => {

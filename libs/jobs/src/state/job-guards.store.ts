@@ -106,6 +106,13 @@ export type EndGuard =
   /** Anyone, when its execution deadline has passed. */
   | { kind: 'overdue'; jobId: string };
 
+/**
+ * The statement sees the attempt that the job `j` has. One that was claimed while it waited for the job is not in its snapshot, so that it would
+ * end the job and leave the attempt open; the next statement sees it.
+ */
+const seesItsAttempt = Prisma.sql`(${deliveryOfOne} <> 'leased' OR EXISTS (
+  SELECT FROM job_attempts seen WHERE seen.job_id = j.id AND seen.attempt = j.attempt))`;
+
 /** The condition that lets a caller end a job which has not ended. */
 export function mayEnd(guard: EndGuard): Prisma.Sql {
   return Prisma.sql`${endCondition(guard)} AND ${deliveryOfOne} <> 'done'`;
@@ -126,7 +133,7 @@ function endCondition(guard: EndGuard): Prisma.Sql {
     case 'overtime':
       return Prisma.sql`j.id = ${guard.jobId}::uuid AND ${isLongOvertime(guard.limitSeconds)}`;
     case 'overdue':
-      return Prisma.sql`j.id = ${guard.jobId}::uuid AND j.deadline_at <= now()`;
+      return Prisma.sql`j.id = ${guard.jobId}::uuid AND ${seesItsAttempt} AND j.deadline_at <= now()`;
   }
 }
 

@@ -111,6 +111,9 @@ export const JOB_GUARDS = [
     RULES,
   ),
   of('only what is overdue expires', STATE, ' AND j.deadline_at <= now()`', '`', RULES),
+  of('a job does not expire without its attempt', STATE, '${seesItsAttempt} AND ', '', [
+    'libs/jobs/src/proofs/stale-snapshots.int-spec',
+  ]),
   of(
     'a job to be canceled is not ended under its worker',
     STATE,

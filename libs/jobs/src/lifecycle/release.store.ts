@@ -2,7 +2,7 @@ import { Prisma } from '@prisma/client';
 import type { AttemptOutcome } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
 import { deploymentPools } from '@millrace/deployments';
-import { returnToRotationPart } from '../rotation';
+import { freeQueuesPart, returnToRotationPart } from '../rotation';
 import { mayRelease, type Fence, type JobFailure, type MovedJob, type ReleaseGuard, type RoomLack } from '../state';
 import { runMove, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT, type Release } from './settlement';
@@ -96,17 +96,20 @@ async function release(
 }
 
 /**
- * Take back from the lanes of stopped deployments what no worker has claimed.
+ * Take back from the lanes of stopped deployments what no worker has claimed. Jobs that others have locked, or whose queues they have, stay there.
  *
  * @param ids of the jobs; absent: all of them.
  * @returns how many jobs wait again.
  */
 export async function recallFromStopped(statements: Statements, ids?: readonly string[]): Promise<number> {
   const isMeant = ids === undefined ? Prisma.sql`true` : Prisma.sql`j.id = ANY(${ids}::uuid[])`;
+  const stopped = statementPart<'id' | 'pool_id' | 'account_id'>('stopped')`
+    SELECT j.id, j.pool_id, j.account_id FROM jobs j JOIN ${deploymentPools} dp ON dp.pool_id = j.pool_id JOIN deployments d ON d.id = dp.deployment_id
+    WHERE d.desired_state = 'stopped' AND j.delivery = 'dispatched' AND ${isMeant} FOR NO KEY UPDATE OF j SKIP LOCKED`;
   const job = statementPart<'id' | 'pool_id' | 'account_id'>('job')`
     UPDATE jobs j SET delivery = 'waiting', dispatched_at = NULL, updated_at = now()
-    FROM deployments d JOIN ${deploymentPools} dp ON dp.deployment_id = d.id
-    WHERE d.desired_state = 'stopped' AND j.pool_id = dp.pool_id AND j.delivery = 'dispatched' AND ${isMeant}
+    FROM ${stopped} stopped JOIN ${freeQueuesPart(stopped)} free ON free.pool_id = stopped.pool_id AND free.account_id = stopped.account_id
+    WHERE j.id = stopped.id
     RETURNING j.id, j.pool_id, j.account_id`;
   const rows = await statements.rows(composeStatement([returnToRotationPart(job)])`SELECT id FROM ${job}`);
   return rows.length;

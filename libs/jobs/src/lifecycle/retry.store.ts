@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { RETRY_CODES, type RetryCode } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
-import { returnToRotationPart } from '../rotation';
+import { freeQueuesPart, returnToRotationPart } from '../rotation';
 import { isPauseOver, mayEnd, mayRetry, type EndGuard, type MovedJob } from '../state';
 import { runPart, withdrawal } from './end.store';
 import { RECORDED_AS, type JobEnding } from './job-ending';
@@ -58,14 +58,18 @@ export async function retryJob(statements: Statements, guard: EndGuard, ending: 
 }
 
 /**
- * Have jobs wait for their next attempt whose pause is over, or that are to be canceled.
+ * Have jobs wait for their next attempt whose pause is over, or that are to be canceled. Those that others have locked, or whose queues they have,
+ * stay as they are.
  *
  * @returns the pools of those that wait now.
  */
 export async function resumePaused(statements: Statements, ids: readonly string[]): Promise<string[]> {
+  const due = statementPart<'id' | 'pool_id' | 'account_id'>('due')`
+    SELECT j.id, j.pool_id, j.account_id FROM jobs j WHERE j.id = ANY(${ids}::uuid[]) AND ${isPauseOver} FOR NO KEY UPDATE SKIP LOCKED`;
   const job = statementPart<'id' | 'pool_id' | 'account_id'>('job')`
     UPDATE jobs j SET delivery = 'waiting', retry_at = NULL, updated_at = now()
-    WHERE j.id = ANY(${ids}::uuid[]) AND ${isPauseOver}
+    FROM ${due} due JOIN ${freeQueuesPart(due)} free ON free.pool_id = due.pool_id AND free.account_id = due.account_id
+    WHERE j.id = due.id
     RETURNING j.id, j.pool_id, j.account_id`;
   const rows = await statements.rows<{ poolId: string }>(
     composeStatement([returnToRotationPart(job)])`SELECT pool_id FROM ${job}`,

@@ -57,14 +57,18 @@ export class AccountQueueStore {
       WHERE t.pool_id = ${poolId}`);
   }
 
-  /** Correct weight and running limit of every place that differs from its account. @returns how many differed. */
+  /** Correct weight and running limit of every place that differs from its account, but for those that others have locked. @returns how many. */
   async applyAllLimits(tx: Statements, defaultRunningLimit: number): Promise<number> {
     return tx.execute(Prisma.sql`
-      UPDATE account_queues q
-      SET weight = a.weight, running_limit = coalesce(a.running_limit, ${defaultRunningLimit}), pass = ${rejoinedPass}
-      FROM accounts a, pools p
-      WHERE a.id = q.account_id AND p.id = q.pool_id
-        AND (q.weight, q.running_limit) <> (a.weight, coalesce(a.running_limit, ${defaultRunningLimit}))`);
+      WITH wrong AS (
+        SELECT q.pool_id, q.account_id, a.weight, coalesce(a.running_limit, ${defaultRunningLimit}) AS running_limit
+        FROM account_queues q JOIN accounts a ON a.id = q.account_id
+        WHERE (q.weight, q.running_limit) <> (a.weight, coalesce(a.running_limit, ${defaultRunningLimit}))
+        FOR NO KEY UPDATE OF q SKIP LOCKED
+      )
+      UPDATE account_queues q SET weight = w.weight, running_limit = w.running_limit, pass = ${rejoinedPass}
+      FROM wrong w, pools p
+      WHERE q.pool_id = w.pool_id AND q.account_id = w.account_id AND p.id = q.pool_id`);
   }
 
   /** Delete the places of an account that is about to be deleted. @throws ConstraintError `foreign_key` while it has jobs. */

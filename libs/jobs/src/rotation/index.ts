@@ -12,7 +12,7 @@ export { PoolDemandStore } from './pool-demand.store';
 export { QueueDepthStore } from './queue-depth.store';
 export { QueueEstimates, type QueuePlace } from './queue-estimates';
 export { rejoinedPass } from './rejoined-pass.store';
-export { returnToRotationPart } from './return.store';
+export { freeQueuesPart, returnToRotationPart } from './return.store';
 export {
   TurnStore,
   dispatchedOf,

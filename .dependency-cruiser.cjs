@@ -92,7 +92,7 @@ const ROOMS = {
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention', 'erasure']],
   'libs/jobs/src': [
     ['state', 'rotation', 'examination', 'figures', 'retired'],
-    ['labels', 'leases'],
+    ['labels', 'leases', 'objectives'],
     ['audit', 'lifecycle'],
     ['dispatch', 'outputs', 'reuse', 'spend'],
     ['submission', 'follow'],

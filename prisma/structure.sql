@@ -1358,6 +1358,14 @@ CREATE TABLE job_attempts (
     CONSTRAINT job_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['succeeded'::text, 'failed'::text, 'canceled'::text, 'expired'::text, 'lost'::text, 'handed_back'::text])))
 );
 
+CREATE TABLE job_count_progress (
+    name text NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    job_id uuid NOT NULL,
+    seq integer NOT NULL,
+    CONSTRAINT job_count_progress_pkey PRIMARY KEY (name)
+);
+
 CREATE TABLE job_graphs (
     job_id uuid NOT NULL,
     workflow text NOT NULL,
@@ -2091,6 +2099,7 @@ CREATE INDEX job_graphs_work_key_job_id_idx ON public.job_graphs USING btree (wo
 CREATE INDEX job_inputs_asset_id_idx ON public.job_inputs USING btree (asset_id);
 CREATE UNIQUE INDEX job_outputs_asset_id_key ON public.job_outputs USING btree (asset_id);
 CREATE UNIQUE INDEX job_outputs_name_key ON public.job_outputs USING btree (job_id, attempt, name);
+CREATE INDEX job_transitions_moves_idx ON public.job_transitions USING btree (at, job_id, seq) WHERE (to_status <> ALL (ARRAY['queued'::text, 'canceling'::text]));
 CREATE INDEX jobs_account_done_idx ON public.jobs USING btree (account_id, status, id DESC) WHERE (delivery = 'done'::text);
 CREATE INDEX jobs_account_idx ON public.jobs USING btree (account_id, id DESC) WHERE (deployment_id IS NULL);
 CREATE INDEX jobs_account_live_idx ON public.jobs USING btree (account_id, id DESC) WHERE (delivery <> 'done'::text);

@@ -22,6 +22,7 @@ const loops = repositoryFiles()
 const KEPT = [
   'engine_classes',
   'fleet_leases',
+  'job_count_progress',
   'ledger_audit_progress',
   'ledger_entries',
   'ledger_transactions',

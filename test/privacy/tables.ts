@@ -4,8 +4,15 @@
  */
 export const NOT_FILLED = [
   ...['_prisma_migrations', 'account_turns', 'catalogues', 'engine_classes', 'erasures', 'fleet_groups'],
-  ...['fleet_leases', 'job_inputs', 'ledger_audit_progress', 'operator_sessions', 'operator_tokens', 'payment_events'],
-  ...['payment_reversals', 'sign_in_requests', 'top_ups', 'worker_tokens', 'workers'],
+  ...[
+    'fleet_leases',
+    'job_count_progress',
+    'job_inputs',
+    'ledger_audit_progress',
+    'operator_sessions',
+    'operator_tokens',
+  ],
+  ...['payment_events', 'payment_reversals', 'sign_in_requests', 'top_ups', 'worker_tokens', 'workers'],
 ];
 /** What still names an erased account or anything it had, by ids alone: the books, and that it was closed and erased. */
 export const KEPT = [

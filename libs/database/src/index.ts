@@ -1,5 +1,5 @@
 export { Database, type Statements } from './database';
-export { databaseSettings } from './database.settings';
+export { databaseSettings, type DatabaseSettings } from './database.settings';
 export { BOOT_TIMEOUT_MS, retryWhileStarting } from './boot-retry';
 export { ConstraintError, RefusedError } from './errors';
 export { decodeCursor, encodeCursor, pageOf, type Page } from './cursor';

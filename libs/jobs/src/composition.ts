@@ -1,7 +1,7 @@
 import type { AccountSubmissionDefaults } from '@millrace/accounts';
 import type { AssetService, AssetSettings, StorageQuota } from '@millrace/assets';
 import { LedgerStore, type BillingSettings } from '@millrace/billing';
-import type { Database } from '@millrace/database';
+import type { Database, DatabaseSettings } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
 import {
   EphemeralSecrets,
@@ -52,6 +52,7 @@ import {
   ResumePausedJobsLoop,
   SweepExpiredJobsLoop,
 } from './lifecycle';
+import { CountJobsLoop, JobMoveStore } from './objectives';
 import { JobHistories, JobHistoryStore, OperatorJobStore, OperatorJobs } from './operator';
 import { OutputRecorder, OutputStore } from './outputs';
 import { MoveRetiredJobsLoop, RetiredJobs, RetiredPoolStore } from './retired';
@@ -196,9 +197,9 @@ export interface JobExecution {
 
 /** Wire what runs attempts. */
 export function composeExecution(parts: JobsParts & { secretKey: KeyRing }): JobExecution {
-  const { database, redis, metrics, settings, secretKey } = parts;
+  const { database, redis, settings, secretKey } = parts;
   const { events, dispatcher, lifecycle, close } = composeMoves(parts);
-  const claims = new Claims(events, metrics, settings);
+  const claims = new Claims(events, settings);
   return {
     claims: new WarmClaims(database, new WarmClaimStore(), new SetAsideStore(), claims, dispatcher, settings),
     lifecycle,
@@ -218,7 +219,9 @@ export interface JobMaintenance {
 }
 
 /** Wire what looks after jobs: every loop there is. */
-export function composeMaintenance(parts: JobsParts): JobMaintenance {
+export function composeMaintenance(
+  parts: JobsParts & { settings: Pick<DatabaseSettings, 'databaseTimeoutMs'> },
+): JobMaintenance {
   const { database, redis, metrics, settings } = parts;
   const { lanes, live, dispatcher, lifecycle, close } = composeMoves(parts);
   const pools = new WorkingPoolsStore();
@@ -236,6 +239,7 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new MoveRetiredJobsLoop(composeRetiredJobs(database, dispatcher)),
       new DeleteDrainedDeploymentsLoop(database, new DrainedDeploymentStore()),
       new MeasureQueuesLoop(database, new QueueDepthStore(), metrics),
+      new CountJobsLoop(database, new JobMoveStore(), metrics, settings),
       new ExpireOverdueJobsLoop(database, lifecycle),
       new EndOvertimeJobsLoop(database, lifecycle, settings.attemptLimitSeconds),
       new CancelBatchesLoop(database, lifecycle),

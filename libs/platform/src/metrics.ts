@@ -3,6 +3,15 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 const FAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const SLOW_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 
+/** How jobs end: the labels of `millrace_jobs_finished_total`. */
+const ENDS = [
+  { status: 'succeeded', fault: 'none' },
+  { status: 'canceled', fault: 'none' },
+  { status: 'expired', fault: 'service' },
+  { status: 'failed', fault: 'service' },
+  { status: 'failed', fault: 'caller' },
+] as const;
+
 /**
  * Every metric the processes export, in one list: dashboards, alerts and the autoscaler use these names. No label ever
  * carries a tenant's id.
@@ -30,13 +39,13 @@ export class Metrics {
   });
   readonly jobsFinished = new Counter({
     name: 'millrace_jobs_finished_total',
-    help: 'Jobs that reached a terminal state, by whose fault it is that they did not succeed: service, caller; none of those that did, or were canceled.',
+    help: 'Jobs that reached a terminal state, counted by maintenance a minute later, by whose fault it is that they did not succeed: service, caller; none of those that did, or were canceled.',
     labelNames: ['pool', 'status', 'fault'],
     registers: [this.registry],
   });
   readonly startDelaySeconds = new Histogram({
     name: 'millrace_job_start_delay_seconds',
-    help: 'Time from acceptance to the first claim.',
+    help: 'Time from acceptance to the first claim, counted by maintenance a minute after it.',
     labelNames: ['pool'],
     buckets: SLOW_SECONDS,
     registers: [this.registry],
@@ -244,8 +253,24 @@ export class Metrics {
     this.readConnections = read;
   }
 
+  /** Pools whose counters are there. */
+  private readonly shown = new Set<string>();
+
+  /**
+   * Have what maintenance counts of a pool begin with 0, unless it has begun: `increase` and `rate` see only what is added between two readings,
+   * so the first job or loss of a counter that is not there before would be in no alert.
+   */
+  showPool(pool: string): void {
+    if (this.shown.has(pool)) return;
+    this.shown.add(pool);
+    for (const end of ENDS) this.jobsFinished.inc({ pool, ...end }, 0);
+    this.leaseLosses.inc({ pool }, 0);
+    this.startDelaySeconds.zero({ pool });
+  }
+
   /** Drop what was counted of a pool that is gone: it would stay for as long as this process runs, and each deployment has a pool. */
   async forgetPool(pool: string): Promise<void> {
+    this.shown.delete(pool);
     const { values } = await this.jobsFinished.get();
     for (const { labels } of values) if (labels.pool === pool) this.jobsFinished.remove(labels);
     const { engineSeconds, jobRetries, jobsReused, leaseLosses, startDelaySeconds } = this;

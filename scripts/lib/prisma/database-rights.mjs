@@ -73,6 +73,7 @@ export const RIGHTS = {
   invitation_mails: [APPEND_AND_REMOVE, NOTHING, REMOVE, NOTHING],
   invitations: [ALL, NOTHING, REMOVE, NOTHING],
   job_attempts: [WRITE, WRITE, WRITE, WRITE],
+  job_count_progress: [NOTHING, NOTHING, WRITE, NOTHING],
   job_graphs: [APPEND, READ, READ, READ],
   job_inputs: [ALL, SWEEP, SWEEP, SWEEP],
   job_logs: [WRITE, WRITE, WRITE, WRITE],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { crashPoint, type Metrics } from '@millrace/platform';
+import { crashPoint } from '@millrace/platform';
 import type { JobSettings } from '../job.settings';
 import { claimAttempt, lockClaim, repeatClaim, type Claimed, type JobEvents } from '../lifecycle';
 import type { ClaimedAttempt } from '../state';
@@ -22,7 +22,6 @@ export interface Claimant {
 export class Claims {
   constructor(
     private readonly events: Pick<JobEvents, 'started' | 'lastProgress'>,
-    private readonly metrics: Pick<Metrics, 'startDelaySeconds'>,
     private readonly settings: Pick<JobSettings, 'leaseSeconds'>,
   ) {}
 
@@ -55,11 +54,10 @@ export class Claims {
     return repeatClaim(tx, { workerId, poolId, leaseToken: claimId ?? '', leaseSeconds });
   }
 
-  /** An attempt was claimed, which has committed: publish and count it. @returns what its worker is to run. */
+  /** An attempt was claimed, which has committed: publish it. @returns what its worker is to run. */
   async begin(claimed: Claimed): Promise<ClaimedAttempt> {
     crashPoint('claim:after-commit');
     if (claimed.attempt > 1) return this.resume(claimed);
-    this.metrics.startDelaySeconds.observe({ pool: claimed.poolId }, claimed.waitedMs / 1000);
     this.events.started(claimed.jobId, claimed.seq);
     return claimed;
   }

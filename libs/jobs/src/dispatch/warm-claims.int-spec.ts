@@ -37,7 +37,7 @@ beforeAll(async () => {
   const secretKey = KeyRing.of(Buffer.alloc(32));
   const metrics = new Metrics('test');
   execution = composeExecution({ database, redis, logger, metrics, settings, secretKey });
-  plain = new Claims(execution.events, metrics, settings);
+  plain = new Claims(execution.events, settings);
 });
 afterAll(async () => {
   await Promise.all(consumers.map((consumer) => consumer.close()));

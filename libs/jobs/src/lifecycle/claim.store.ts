@@ -20,17 +20,14 @@ export interface Claim extends Fence {
 /** A claim whose answer did not arrive: the worker asks for it by the token that it chose. */
 export type RepeatedClaim = Required<Pick<Claim, 'leaseToken' | 'workerId' | 'leaseSeconds'>> & { poolId: string };
 
-/** The attempt, and for the first one how long its job has waited. */
+/** The attempt, and the number of its job's latest move. */
 export interface Claimed extends ClaimedAttempt {
   seq: number;
-  /** From the submission to the first claim, in milliseconds. */
-  waitedMs: number;
 }
 
 const claimedColumns = Prisma.sql`
   job.id AS job_id, job.attempt, job.lease_token, job.account_id, job.pool_id, job.status, g.workflow, job.deadline_at, job.has_secrets,
   coalesce(job.models, '{}') AS models, job.progress, job.traceparent, job.surface = 'deployment' AS keeps_logs, job.seq,
-  (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms,
   job.held_micros, job.price_micros_per_second, job.billable_ms AS used_ms`;
 
 /** The job `j` needs no models, so that any worker has room for it. */

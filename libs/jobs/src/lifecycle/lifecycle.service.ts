@@ -3,7 +3,7 @@ import { isTerminal, type Progress } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { JobSettings } from '../job.settings';
-import { faultOf, type EndGuard, type Fence, type JobLog, type JobScope, type MovedJob, type RoomLack } from '../state';
+import type { EndGuard, Fence, JobLog, JobScope, MovedJob, RoomLack } from '../state';
 import { requestCancel } from './cancel.store';
 import type { LostJob } from './due-jobs.store';
 import { endJob, type WithEnd } from './end.store';
@@ -202,8 +202,6 @@ export class Lifecycle {
   private moved(job: MovedJob): void {
     this.events.moved(job);
     if (!isTerminal(job.status)) return;
-    const fault = faultOf(job.status, job.errorCode);
-    this.metrics.jobsFinished.inc({ pool: job.poolId, status: job.status, fault });
     this.metrics.creditsSettled.inc(Number(job.chargedMicros ?? 0n));
     this.requestDispatch(job.poolId);
   }

@@ -16,7 +16,7 @@ export class MeasureQueuesLoop implements Loop {
   ) {}
 
   async runOnce(): Promise<number> {
-    const { leaseLosses, poolPendingJobs, queueDepth, queueOldestSeconds } = this.metrics;
+    const { poolPendingJobs, queueDepth, queueOldestSeconds } = this.metrics;
     // No figure is better than an old one, of a failed reading or of a pool that is gone: what scales by it then falls back.
     const depths = await this.store.measure(this.database).finally(() => {
       for (const gauge of [poolPendingJobs, queueDepth, queueOldestSeconds]) gauge.reset();
@@ -30,8 +30,7 @@ export class MeasureQueuesLoop implements Loop {
       }
       queueOldestSeconds.set({ pool }, depth.oldestSeconds);
       poolPendingJobs.set({ pool }, pendingJobs(depth));
-      // A counter that begins at 1 hides its first loss: `increase` sees only what is added between two readings.
-      leaseLosses.inc({ pool }, 0);
+      this.metrics.showPool(pool);
     }
     const pools = living.map(({ poolId }) => poolId);
     for (const pool of this.pools) if (!pools.includes(pool)) await this.metrics.forgetPool(pool);

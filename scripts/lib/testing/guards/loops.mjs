@@ -29,6 +29,13 @@ export const LOOP_GUARDS = [
     RUNS,
   ),
   of(
+    'what started and ended is counted by the process that moves the checkpoint',
+    'libs/jobs/src/objectives/job-move.store.ts',
+    ' AND at = ${from.at}::timestamptz AND job_id = ${from.jobId}::uuid AND seq = ${from.seq}::int',
+    '',
+    ['libs/jobs/src/objectives/count-jobs.int-spec'],
+  ),
+  of(
     'what the lane does not take is no work done',
     DISPATCHER,
     "return state === 'held' ? this.lanes.addAgain(poolId, job, period) : this.lanes.add(poolId, job);",

@@ -1,0 +1,2 @@
+export { CountJobsLoop } from './count-jobs.loop';
+export { JobMoveStore } from './job-move.store';

@@ -17,6 +17,7 @@ import {
 } from '@millrace/platform';
 import { fleetSettings } from './fleet.config';
 import { openFleet } from './open-fleet';
+import { PoolFigures } from './pool-figures';
 import { reportWorkers } from './report-workers';
 
 type Settings = SettingsOf<typeof fleetSettings>;
@@ -38,6 +39,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const workerStopMs = (settings.drainSeconds + settings.stopSeconds) * 1_000 + STOP_MARGIN_MS;
   const fleet = openFleet(settings, workerStopMs);
   const demand = new PoolDemandStore();
+  const figures = new PoolFigures(metrics);
   const reconciler = new Reconciler(newId(), {
     database,
     fleet,
@@ -47,22 +49,16 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     classes,
     demand: () => demand.read(database),
     failed: (pool, error) => logger.warn({ err: error, pool }, 'an order to the fleet failed, and is repeated'),
-    recorded: (pool, { wanted, running, failures }) => {
-      metrics.fleetWorkersWanted.set({ pool }, wanted);
-      metrics.fleetWorkersReady.set({ pool }, running);
-      metrics.fleetStartFailures.set({ pool }, failures);
-    },
+    recorded: (pool, group) => figures.record(pool, group),
     started: (engineClass, phases) => {
       for (const [phase, ms] of Object.entries(phases)) {
         if (ms !== null) metrics.workerStartSeconds.observe({ class: engineClass, phase }, ms / 1_000);
       }
     },
   });
-  const ofPools = [metrics.fleetWorkersWanted, metrics.fleetWorkersReady, metrics.fleetStartFailures];
   const loop = new FleetLoop(reconciler, logger, (leads) => {
     metrics.fleetLeads.set(leads ? 1 : 0);
-    // What it knew of pools is another one's to know now.
-    if (!leads) for (const gauge of ofPools) gauge.reset();
+    figures.show(leads);
     void reportWorkers(fleet);
   });
   const ops = await openOpsListener({

@@ -52,7 +52,7 @@ import {
   ResumePausedJobsLoop,
   SweepExpiredJobsLoop,
 } from './lifecycle';
-import { CountJobsLoop, JobMoveStore } from './objectives';
+import { CountJobsLoop, ForgetGonePools, GonePoolStore, JobMoveStore } from './objectives';
 import { JobHistories, JobHistoryStore, OperatorJobStore, OperatorJobs } from './operator';
 import { OutputRecorder, OutputStore } from './outputs';
 import { MoveRetiredJobsLoop, RetiredJobs, RetiredPoolStore } from './retired';
@@ -262,7 +262,7 @@ function composeRetiredJobs(database: Database, dispatcher: Pick<Dispatcher, 're
   return new RetiredJobs(database, new RetiredPoolStore(), (poolId) => dispatcher.requestDispatch(poolId));
 }
 
-/** What moves jobs, in every process that does. A move asks the dispatcher to fill the lane. */
+/** What moves jobs, in every process that does, and counts them by pool. A move asks the dispatcher to fill the lane. */
 function composeMoves({ database, redis, logger, metrics, settings }: JobsParts): {
   lanes: LaneProducer;
   live: LivePublisher;
@@ -283,7 +283,9 @@ function composeMoves({ database, redis, logger, metrics, settings }: JobsParts)
   const dispatcher = new Dispatcher(database, ...stores, lanes, logger, settings);
   const requestDispatch = (poolId: string): void => dispatcher.requestDispatch(poolId);
   const lifecycle = new Lifecycle(database, events, requestDispatch, metrics, settings);
+  const forgetting = new ForgetGonePools(database, new GonePoolStore(), metrics, logger);
   const close = async (): Promise<void> => {
+    await forgetting.stop();
     await dispatcher.close();
     await lanes.close();
   };

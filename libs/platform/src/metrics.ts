@@ -3,6 +3,8 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 const FAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const SLOW_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 
+const METRICS = [Counter, Gauge, Histogram];
+type Metric = Counter | Gauge | Histogram;
 /** How jobs end: the labels of `millrace_jobs_finished_total`. */
 const ENDS = [
   { status: 'succeeded', fault: 'none' },
@@ -256,10 +258,7 @@ export class Metrics {
   /** Pools whose counters are there. */
   private readonly shown = new Set<string>();
 
-  /**
-   * Have what maintenance counts of a pool begin with 0, unless it has begun: `increase` and `rate` see only what is added between two readings,
-   * so the first job or loss of a counter that is not there before would be in no alert.
-   */
+  /** Have what maintenance counts of a pool begin with 0, unless it has: `rate` sees only what is added between two readings, and no first value. */
   showPool(pool: string): void {
     if (this.shown.has(pool)) return;
     this.shown.add(pool);
@@ -268,14 +267,29 @@ export class Metrics {
     this.startDelaySeconds.zero({ pool });
   }
 
-  /** Drop what was counted of a pool that is gone: it would stay for as long as this process runs, and each deployment has a pool. */
+  /** The pools of which this process shows anything. */
+  async pools(): Promise<string[]> {
+    return [...new Set((await this.seriesOfPools()).map(({ pool }) => pool))];
+  }
+
+  /** Show nothing of a pool any more, in any metric. */
   async forgetPool(pool: string): Promise<void> {
     this.shown.delete(pool);
-    const { values } = await this.jobsFinished.get();
-    for (const { labels } of values) if (labels.pool === pool) this.jobsFinished.remove(labels);
-    const { engineSeconds, jobRetries, jobsReused, leaseLosses, startDelaySeconds } = this;
-    for (const metric of [engineSeconds, jobRetries, jobsReused, leaseLosses, startDelaySeconds])
-      metric.remove({ pool });
+    for (const one of await this.seriesOfPools()) if (one.pool === pool) one.remove();
+  }
+
+  private async seriesOfPools(): Promise<{ pool: string; remove: () => void }[]> {
+    const metrics = Object.values(this).filter((field): field is Metric =>
+      METRICS.some((kind) => field instanceof kind),
+    );
+    const series = metrics.map(async (metric) =>
+      (await metric.get()).values.flatMap(({ labels }) => {
+        // The bound of a bucket is no label of its histogram.
+        const { le: _, ...own } = labels as Record<string, string>;
+        return own.pool === undefined ? [] : [{ pool: own.pool, remove: () => metric.remove(own) }];
+      }),
+    );
+    return (await Promise.all(series)).flat();
   }
 
   constructor(role: string) {

@@ -7,7 +7,6 @@ export class MeasureQueuesLoop implements Loop {
   readonly name = 'measure-queues';
   readonly everyMs = 5_000;
   readonly everywhere = true;
-  private pools: readonly string[] = [];
 
   constructor(
     private readonly database: Statements,
@@ -32,9 +31,6 @@ export class MeasureQueuesLoop implements Loop {
       poolPendingJobs.set({ pool }, pendingJobs(depth));
       this.metrics.showPool(pool);
     }
-    const pools = living.map(({ poolId }) => poolId);
-    for (const pool of this.pools) if (!pools.includes(pool)) await this.metrics.forgetPool(pool);
-    this.pools = pools;
     return 0;
   }
 }

@@ -9,7 +9,14 @@ import type { Auditor, KeyRing, Loop } from '@millrace/platform';
 import { WebhookErasureStore } from '@millrace/webhooks';
 import { CarryOutErasuresLoop, ErasureRunner, ErasureSteps, ErasureStore, Erasures } from './erasure';
 import { AccountExportStore, AccountExports } from './export';
-import { ErasureAuditor, ErasureNotes, ReappliedErasures, SweepErasureNotesLoop, UnknownErasures } from './notes';
+import {
+  ErasureAuditor,
+  ErasureNotes,
+  ReappliedErasures,
+  ResealErasureNotesLoop,
+  SweepErasureNotesLoop,
+  UnknownErasures,
+} from './notes';
 import type { PrivacySettings } from './privacy.settings';
 
 /** Wire what accounts and operators ask for. @param onClose called after keys have ended. */
@@ -78,6 +85,10 @@ export function composeErasureChores({ database, jobs, assets, notes: files, sec
   const runner = new ErasureRunner(database, new ErasureStore(), steps, settings.erasureSettleSeconds);
   return {
     runner,
-    loops: [new CarryOutErasuresLoop(runner), new SweepErasureNotesLoop(notes, settings.backupRetentionDays)],
+    loops: [
+      new CarryOutErasuresLoop(runner),
+      new SweepErasureNotesLoop(notes, settings.backupRetentionDays),
+      new ResealErasureNotesLoop(notes),
+    ],
   };
 }

@@ -52,23 +52,22 @@ export class OperatorTokensService {
   }
 
   /**
-   * The token of this text, read each time: one that was revoked is refused at once. What someone made up is refused without a
-   * lookup, and counts as a failed authentication of its network.
+   * The token of this text, read each time: one that was revoked is refused at once. The tag says only that the text is no invention: one without a
+   * tag of the ring, which a former key may have made, is looked up within the limit of its network, and counts as a failed authentication of
+   * it where there is none.
    *
    * @throws Refusal 401 `unauthorized`, 429 `rate_limited`.
    */
   async authenticate(text: string, network: string): Promise<OperatorToken> {
-    const message = 'The operator token is not valid: it was revoked, has expired, or never was one.';
-    if (!this.mint.made(text.slice(PREFIX.length))) {
-      this.refusals.note({ ...OPERATORS, action: 'operator_token.refuse' }, network);
-      throw this.failures.refusal(network, message);
-    }
-    const token = await this.tokens.use(this.database, hashOf(text));
+    const isOurs = this.mint.made(text.slice(PREFIX.length));
+    const use = (): Promise<OperatorToken | null> => this.tokens.use(this.database, hashOf(text));
+    const token = await (isOurs ? use() : this.failures.lookUp(network, use));
     if (token !== null) return token;
     const ended = await this.tokens.findByHash(this.database, hashOf(text));
     const act = ended === null ? OPERATORS : { ...OPERATORS, subjectType: 'operator_token', subjectId: ended };
     this.refusals.note({ ...act, action: 'operator_token.refuse' }, network);
-    throw new Refusal('unauthorized', message);
+    const message = 'The operator token is not valid: it was revoked, has expired, or never was one.';
+    throw isOurs ? new Refusal('unauthorized', message) : this.failures.refusal(network, message);
   }
 
   /** All of them, newest first, those that no longer work among them. */

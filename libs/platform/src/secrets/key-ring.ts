@@ -67,6 +67,11 @@ export class KeyRing {
     return new KeyRing([{ id: idOf(secret), secret }]);
   }
 
+  /** Whether a key is accepted that no longer signs and seals. */
+  get hasFormer(): boolean {
+    return this.keys.length > 1;
+  }
+
   /** The keys for a use, the one that signs and seals first. */
   for(use: KeyUse): [UseKey, ...UseKey[]] {
     const [first, ...rest] = this.keys;

@@ -17,6 +17,7 @@ import { Erasures, ErasureStore } from '../erasure';
 import { ErasureAuditor } from './erasure-auditor';
 import { ErasureNotes } from './erasure-notes';
 import { ReappliedErasures, type Reapplied } from './reapplied-erasures.service';
+import { ResealErasureNotesLoop } from './reseal-erasure-notes.loop';
 import { SweepErasureNotesLoop } from './sweep-erasure-notes.loop';
 import { UnknownErasures } from './unknown-erasures';
 
@@ -117,6 +118,36 @@ it('a note names nobody to whom the keys of the service do not open it', async (
   const stranger = await makeAccount(test.database);
   await files.put(`erasures/${stranger}/${id}`, text);
   await expect(notes.read({ accountId: stranger, id })).rejects.toThrow();
+});
+
+it('is sealed again with the first key of the ring, so that a former one can be removed', async () => {
+  const [former, first] = ['former', 'first'].map((name) => `${name}:${randomBytes(32).toString('base64')}`);
+  const notesOf = (...keys: (string | undefined)[]): ErasureNotes => {
+    const parsed = KeyRing.parse(keys.join(','));
+    if (typeof parsed === 'string') throw new Error(parsed);
+    return new ErasureNotes(files, parsed);
+  };
+  const [before, rotating, after] = [notesOf(former), notesOf(first, former), notesOf(first)];
+  const names = Array.from({ length: 101 }, () => ({ accountId, id: newId() }));
+  for (const name of names) await before.keep({ ...name, pseudonym: 'erased-1', subject: label });
+  const job = { kind: 'job', jobId: newId() } as const;
+  await before.keep({ accountId, id: newId(), pseudonym: 'erased-2', subject: job });
+  // What cannot be opened keeps no other from its turn.
+  const lost = { accountId, id: newId() };
+  await notesOf(`lost:${randomBytes(32).toString('base64')}`).keep({ ...lost, pseudonym: 'erased-3', subject: label });
+  const failed: string[] = [];
+  const report = { failed: (id: string) => void failed.push(id), resting: () => undefined };
+  expect(await new ResealErasureNotesLoop(before).runOnce()).toBe(0);
+  const loop = new ResealErasureNotesLoop(rotating);
+  while ((await loop.runOnce(report)) > 0);
+  for (const name of names) {
+    expect(await after.read(name)).toEqual({ ...name, pseudonym: 'erased-1', subject: label });
+  }
+  expect(failed).toEqual([lost.id]);
+  expect(await loop.runOnce(report)).toBe(0);
+  const read = jest.spyOn(rotating, 'reseal');
+  expect(await loop.runOnce(report)).toBe(0);
+  expect(read).not.toHaveBeenCalled();
 });
 
 it('goes when no backup can be from before it, and not sooner', async () => {

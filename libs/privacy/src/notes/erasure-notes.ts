@@ -18,6 +18,11 @@ export interface NoteName {
   id: string;
 }
 
+/** A note as it is listed, and when it was last written. */
+export interface ListedNote extends NoteName {
+  modifiedAt: Date;
+}
+
 /** A label and its value name somebody, and are sealed; ids name nobody any more. */
 const NoteSchema = z.discriminatedUnion('subject', [
   z.object({ subject: z.literal('account'), pseudonym: z.string() }),
@@ -35,7 +40,7 @@ export class ErasureNotes {
 
   constructor(
     private readonly notes: NoteStore,
-    ring: KeyRing,
+    private readonly ring: KeyRing,
   ) {
     this.sealer = new Sealer(ring, 'erasure notes');
   }
@@ -73,6 +78,36 @@ export class ErasureNotes {
     return gone;
   }
 
+  /** The notes that a former key of the ring may have sealed, by id; none where the ring has one key alone. @throws BlobStoreError. */
+  async formerlySealed(): Promise<ListedNote[]> {
+    const names: ListedNote[] = [];
+    if (!this.ring.hasFormer) return names;
+    for await (const name of noteNames(this.notes)) names.push(name);
+    return names.sort((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  /**
+   * Seal a note again, with the first key of the ring. One that an account's erasure deletes meanwhile may be back: it is repeated to no effect after a
+   * restore, and swept with the others.
+   *
+   * @returns false where there is nothing to do: it is gone, names nobody, or that key has sealed it.
+   * @throws as `read` does.
+   */
+  async reseal({ accountId, id }: NoteName): Promise<boolean> {
+    const text = await this.notes.get(nameOf({ accountId, id }));
+    if (text === null) return false;
+    const note = NoteSchema.parse(JSON.parse(text));
+    const { head } = this.sealer;
+    if (note.subject !== 'label' || Buffer.from(note.sealed, 'base64').subarray(0, head.length).equals(head))
+      return false;
+    const subject = this.subjectOf({ accountId, id }, note);
+    await this.notes.put(
+      nameOf({ accountId, id }),
+      JSON.stringify({ ...note, ...this.partsOf({ accountId, id }, subject) }),
+    );
+    return true;
+  }
+
   private partsOf({ accountId, id }: NoteName, subject: ErasureSubject): object {
     if (subject.kind === 'job') return { job_id: subject.jobId };
     if (subject.kind === 'account') return {};
@@ -89,11 +124,11 @@ export class ErasureNotes {
 }
 
 /** The names of all notes, or of those of an account, in no particular order. @throws BlobStoreError. */
-export async function* noteNames(notes: NoteStore, ofAccount?: string): AsyncGenerator<NoteName> {
-  for await (const { name } of notes.list(ofAccount === undefined ? FOLDER : `${FOLDER}${ofAccount}/`)) {
+export async function* noteNames(notes: NoteStore, ofAccount?: string): AsyncGenerator<ListedNote> {
+  for await (const { name, modifiedAt } of notes.list(ofAccount === undefined ? FOLDER : `${FOLDER}${ofAccount}/`)) {
     const [accountId = '', id = ''] = name.slice(FOLDER.length).split('/');
     // Somebody else's file says nothing here.
-    if (isUuid(accountId) && isUuid(id)) yield { accountId, id };
+    if (isUuid(accountId) && isUuid(id)) yield { accountId, id, modifiedAt };
   }
 }
 

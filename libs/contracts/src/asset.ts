@@ -101,6 +101,9 @@ export const ResumableUploadSchema = z
   .object({
     id: z.uuid(),
     size_bytes: z.int().min(1).meta({ format: 'int64' }),
+    expected_hash: BlobHashSchema.nullable().meta({
+      description: 'The hash that was announced: go on with the file that has it. null: none was.',
+    }),
     part_size_bytes: z.int().min(1).meta({ description: 'Size of every part but the last.' }),
     parts: z.array(ResumablePartSchema),
     url_expires_at: TimestampSchema.meta({ description: 'Read the upload again for fresh links.' }),

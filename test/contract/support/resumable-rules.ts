@@ -65,6 +65,16 @@ export function describeResumableUploads(world: () => AssetStack): void {
       expect((await complete(body.id)).body.hash).toBe(hashOf(bytes));
     });
 
+    it('says which bytes were announced, so that a client goes on with the file that it began with', async () => {
+      const bytes = randomBytes(SIZE);
+      const announced = await begin({ expected_hash: hashOf(bytes).toUpperCase().replace('BLAKE3', 'blake3') });
+      expect(announced.body.expected_hash).toBe(hashOf(bytes));
+      expect((await read(announced.body.id)).expected_hash).toBe(hashOf(bytes));
+      const silent = await begin();
+      expect((await read(silent.body.id)).expected_hash).toBeNull();
+      for (const { id } of [announced.body, silent.body]) await world().client.call('DELETE', `${UPLOADS}/${id}`);
+    });
+
     it('is deduplicated like any other upload', async () => {
       const bytes = randomBytes(SIZE);
       const [first, second] = [await begin(), await begin()];

@@ -21,6 +21,7 @@ export class UploadPresenter {
     return {
       id: uploadId,
       size_bytes: upload.sizeBytes,
+      expected_hash: upload.fields.expectedHash,
       part_size_bytes: upload.partBytes,
       parts: parts.map((part) => ({
         number: part.number,

@@ -28,7 +28,9 @@ export const getUpload = defineEndpoint({
   path: '/api/v2/uploads/{id}',
   params: { id },
   summary: 'Read an upload',
-  description: 'Which parts have arrived, and fresh links for those that have not: all that is needed to resume.',
+  description:
+    'Which parts have arrived, and fresh links for those that have not: all that is needed to resume. Before you go on with a ' +
+    'file, compare its hash with `expected_hash`.',
   answers: { 200: { description: 'The upload.', schema: ResumableUploadSchema } },
 });
 

@@ -69,6 +69,16 @@ describe('millrace models upload', () => {
     expect(host.noted).toMatch(new RegExp(`hash_mismatch.*another file[^]*models delete ${ID}`));
   });
 
+  it('sends nothing where the upload that it would go on with was announced with other bytes', async () => {
+    service.on(`POST ${MODELS}`, exists).on(`GET ${MODELS}`, json(200, { models: [modelOf()] }));
+    const { upload: open } = uploading(false);
+    const begun = modelOf({ upload: { ...(open as object), expected_hash: hashOf('other bytes') } });
+    service.on(`GET ${MODELS}/${ID}`, json(200, begun));
+    expect(await upload()).toBe(6);
+    expect(host.noted).toMatch(new RegExp(`hash_mismatch.*another file[^]*models delete ${ID}`));
+    expect(service.requests('PUT /part')).toHaveLength(0);
+  });
+
   it('is complete also where the answer is lost while the service joins the parts', async () => {
     service.on(`POST ${MODELS}`, json(201, modelOf())).on(`GET ${MODELS}/${ID}`, json(200, uploading(true)));
     const busy = refusal(409, 'upload_incomplete', 'The upload is being completed.');

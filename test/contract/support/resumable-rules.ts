@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { blake3 } from '@napi-rs/blake-hash';
 import type { Asset, ErrorEnvelope, ResumableUploadView } from '@millrace/contracts';
 import type { Answer } from '@millrace/testing';
@@ -6,6 +11,9 @@ import type { AssetStack } from './asset-stack';
 
 export const PART_BYTES = 5_242_880;
 const SIZE = PART_BYTES + 70_000;
+/** What the command line sends as a form. */
+const FORM_BYTES = 33_554_432;
+const CLI = join(process.cwd(), 'dist/apps/cli/src/main.js');
 const hashOf = (bytes: Buffer): string => `blake3:${blake3(bytes).toString('hex')}`;
 
 /** What uploads in parts promise (docs/openapi.json, `beginUpload` and its like). */
@@ -101,6 +109,17 @@ export function describeResumableUploads(world: () => AssetStack): void {
       expect([await drop(), await drop()]).toEqual([204, 404]);
       expect([403, 404]).toContain(await put(body.parts[1]?.url, randomBytes(70_000)));
       expect(await world().stagedObjects()).toBe(0);
+    });
+
+    it('is how the command line sends a large file', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'millrace-large-'));
+      const path = join(folder, 'film.mp4');
+      const bytes = randomBytes(FORM_BYTES + 70_000);
+      await writeFile(path, bytes);
+      const env = { MILLRACE_URL: world().stack.publicUrl, MILLRACE_API_KEY: world().account.apiKey };
+      const { stdout } = await promisify(execFile)(process.execPath, [CLI, '--json', 'assets', 'put', path], { env });
+      expect(JSON.parse(stdout)).toMatchObject({ assets: [{ hash: hashOf(bytes), size_bytes: bytes.length }] });
+      await rm(folder, { recursive: true });
     });
 
     it('takes no part of another size, and none by a link that was altered', async () => {

@@ -1,7 +1,7 @@
 import { ErrorEnvelopeSchema } from '@millrace/contracts';
 import type { Settings } from '../login';
 import {
-  type CliFailure,
+  CliFailure,
   type FailureFacts,
   type Host,
   Interrupted,
@@ -144,6 +144,8 @@ export class ApiClient {
 
   private unreached(url: URL, error: unknown, signal?: AbortSignal): CliFailure {
     if (signal?.aborted) return new Interrupted('Interrupted.');
+    // What is sent could not be read any further.
+    if (error instanceof CliFailure) return error;
     const reason = isAbort(error) ? 'it did not answer in time' : reasonOf(error);
     return new ServiceFailure(`${url.origin} cannot be reached: ${reason}.`, {
       cause: error,

@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isUuid } from '@millrace/contracts';
-import { codeOf, type Host, Interrupted, reasonOf, ServiceFailure, UsageFailure } from '../process';
+import { type Host, Interrupted, ServiceFailure, ServiceRefusal, UsageFailure } from '../process';
 import type { ApiClient } from './api.client';
+import { uploadAssetInParts } from './asset-parts';
 import { contentTypeOf } from './content-type';
 import { hashFile } from './file-hash';
-import { multipartBody, type FilePart } from './multipart-body';
+import { sizeOf, unreadable } from './local-file';
+import { multipartBody } from './multipart-body';
+import type { FileToUpload, UploadOptions } from './upload';
 import { type AssetRecord, AssetView, readAs, recordOf } from './wire';
-
-export interface UploadOptions {
-  contentType?: string;
-  tags?: string[];
-  expiresInSeconds?: number;
-  signal?: AbortSignal;
-}
 
 /** What a list of assets shows. */
 export interface AssetFilter {
@@ -29,6 +24,8 @@ export interface AssetFilter {
 const PAGE_LIMIT = 100;
 const UPLOAD_TRIES = 3;
 const RETRY_MS = 500;
+/** Larger files are sent in parts: a form that breaks off is sent again from its start, and a service takes only some sizes as a form. */
+const FORM_BYTES = 32 * 1024 * 1024;
 
 /** The operations on assets. */
 export class AssetsClient {
@@ -38,27 +35,27 @@ export class AssetsClient {
   ) {}
 
   /**
-   * Upload a file as a stream, with its hash for the service to check. Retried when the service fails meanwhile: the same
-   * bytes become the same blob.
+   * Upload a file as a stream, with its hash for the service to check. A large one goes in parts, so that it goes on where the
+   * connection broke. Ctrl-C and a failure leave nothing of it at the service.
    *
    * @throws {UsageFailure} when there is no such file.
    */
   async upload(path: string, options: UploadOptions = {}): Promise<AssetRecord> {
+    const { signal, watcher } = options;
     const sizeBytes = await sizeOf(path);
-    const contentType = options.contentType ?? contentTypeOf(path);
-    const file = { path, sizeBytes, fileName: basename(path), contentType };
-    const hash = await hashFile(path, options.signal).catch((error: unknown) => {
-      if (options.signal?.aborted) throw new Interrupted('Interrupted.');
+    const onRead = (bytes: number): void => watcher?.moved('reading', bytes, sizeBytes);
+    const hash = await hashFile(path, signal, onRead).catch((error: unknown) => {
+      if (signal?.aborted) throw new Interrupted('Interrupted.');
       throw unreadable(path, error);
     });
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.uploadOnce(file, hash, options);
-      } catch (error) {
-        if (!(error instanceof ServiceFailure) || attempt === UPLOAD_TRIES) throw error;
-        await this.host.wait(RETRY_MS * 2 ** attempt, options.signal);
-      }
-    }
+    const contentType = options.contentType ?? contentTypeOf(path);
+    const file = { path, sizeBytes, fileName: basename(path), contentType, hash };
+    const inParts = (): Promise<AssetRecord> => uploadAssetInParts(this.api, this.host, file, options);
+    const asForm = (): Promise<AssetRecord> => this.uploadForm(file, options);
+    // Parts are additive to the contract, and how large a form may be is a setting of the service.
+    return sizeBytes > FORM_BYTES
+      ? orElse(inParts, ['not_found', 'http_404', 'http_405'], asForm)
+      : orElse(asForm, ['payload_too_large'], inParts);
   }
 
   /** Newest first, at most `limit`, over as many pages as that takes. */
@@ -86,11 +83,24 @@ export class AssetsClient {
     await this.api.text(this.at(id), { method: 'DELETE' });
   }
 
-  private async uploadOnce(file: FilePart, hash: string, options: UploadOptions): Promise<AssetRecord> {
+  /** Retried when the service fails meanwhile: the same bytes become the same blob. */
+  private async uploadForm(file: FileToUpload, options: UploadOptions): Promise<AssetRecord> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.uploadOnce(file, options);
+      } catch (error) {
+        if (!(error instanceof ServiceFailure) || attempt === UPLOAD_TRIES) throw error;
+        options.watcher?.interrupted(error.message);
+        await this.host.wait(RETRY_MS * 2 ** attempt, options.signal);
+      }
+    }
+  }
+
+  private async uploadOnce(file: FileToUpload, options: UploadOptions): Promise<AssetRecord> {
     const fields: [string, string][] = [
       ['content_type', file.contentType],
       ['file_path', file.fileName],
-      ['expected_hash', hash],
+      ['expected_hash', file.hash],
       ...(options.tags ?? []).map((tag): [string, string] => ['tags', tag]),
     ];
     if (options.expiresInSeconds) fields.push(['expires_in', String(options.expiresInSeconds)]);
@@ -98,7 +108,7 @@ export class AssetsClient {
       method: 'POST',
       // A new key each time: it guards against a repetition by a proxy, and a key whose upload was lost would be refused.
       headers: { 'idempotency-key': randomUUID() },
-      stream: multipartBody(fields, file),
+      stream: multipartBody(fields, file, (bytes) => options.watcher?.moved('sending', bytes, file.sizeBytes)),
       signal: options.signal,
     });
     return readAs(AssetView, answer, 'asset');
@@ -116,16 +126,12 @@ export function assertAssetId(id: string): void {
   throw new UsageFailure(`${JSON.stringify(id)} is not an asset id.`, 'Use the id that `assets put` printed.');
 }
 
-/** The size of a file in bytes. @throws {UsageFailure} unless `path` is an existing file. */
-export async function sizeOf(path: string): Promise<number> {
-  const found = await stat(path).catch((error: unknown) => Promise.reject(unreadable(path, error)));
-  if (!found.isFile()) throw new UsageFailure(`${path} is not a file.`, 'Name a file.');
-  return found.size;
-}
-
-const READ_FAULTS: Record<string, string> = { ENOENT: 'no such file', EISDIR: 'it is a folder' };
-
-export function unreadable(path: string, error: unknown): UsageFailure {
-  const reason = READ_FAULTS[codeOf(error) ?? ''] ?? reasonOf(error);
-  return new UsageFailure(`${path} cannot be read: ${reason}.`, 'Check the path.');
+/** The first way, and the other where the service refuses that one with one of these codes. */
+async function orElse<T>(first: () => Promise<T>, codes: string[], other: () => Promise<T>): Promise<T> {
+  try {
+    return await first();
+  } catch (error) {
+    if (!(error instanceof ServiceRefusal && codes.includes(error.code))) throw error;
+    return other();
+  }
 }

@@ -1,10 +1,12 @@
 export { ApiClient, type CallOptions } from './api.client';
-export { assertAssetId, sizeOf, unreadable } from './assets.client';
+export { assertAssetId } from './assets.client';
 export { JsonText } from './json-of';
 export { type Clients, clientsFor } from './clients';
 export { JobsClient, type NodeTime, type SubmitOptions } from './jobs.client';
 export { type ModelRecord } from './models.client';
+export { sizeOf, unreadable } from './local-file';
 export { Outage, untilAnswered } from './outage';
+export type { UploadWatcher } from './upload';
 export {
   type AssetRecord,
   type Job,

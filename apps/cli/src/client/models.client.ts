@@ -1,19 +1,14 @@
-import { createReadStream } from 'node:fs';
 import { z } from 'zod';
-import { type Host, ServiceFailure, ServiceRefusal, wasNotSent } from '../process';
+import { type Host, ServiceFailure, ServiceRefusal } from '../process';
 import type { ApiClient } from './api.client';
-import { sizeOf, unreadable } from './assets.client';
 import { hashFile } from './file-hash';
+import { sizeOf, unreadable } from './local-file';
+import { COMPLETE_WITHIN_MS, sendParts, untilComplete, type UploadParts, UploadPartsView } from './parts-upload';
+import type { UploadWatcher } from './upload';
 import { readAs } from './wire';
 
-const PART_TRIES = 3;
-const RETRY_MS = 500;
-/** The service reads all of a file before it answers that it is complete, which may take longer than a connection stays open. */
-const COMPLETE_WITHIN_MS = 3_600_000;
-const COMPLETE_AGAIN_MS = 5_000;
 const PAGE_LIMIT = 100;
 
-const PartView = z.object({ number: z.int(), size_bytes: z.int(), received: z.boolean(), url: z.string().nullable() });
 const ModelView = z.looseObject({
   id: z.string(),
   folder: z.string(),
@@ -25,7 +20,7 @@ const ModelView = z.looseObject({
   size_bytes: z.int().nullable(),
   received_bytes: z.int(),
   hash: z.string().nullable(),
-  upload: z.looseObject({ part_size_bytes: z.int(), parts: z.array(PartView) }).optional(),
+  upload: UploadPartsView.optional(),
 });
 const ModelPageView = z.looseObject({ models: z.array(ModelView), next_cursor: z.string().optional() });
 export type ModelRecord = z.output<typeof ModelView>;
@@ -79,27 +74,20 @@ export class ModelsClient {
   /**
    * Upload a file in parts. An upload of the same file that broke off goes on with the parts that are missing.
    *
-   * @param onPart called with the bytes that have arrived.
    * @throws {UsageFailure} when there is no such file.
    * @throws {ServiceFailure} `hash_mismatch` when the parts that had arrived are of another file.
    */
-  async upload(
-    path: string,
-    fields: ModelFields,
-    onPart: (arrived: number, size: number) => void,
-  ): Promise<ModelRecord> {
+  async upload(path: string, fields: ModelFields, watcher?: UploadWatcher): Promise<ModelRecord> {
     const sizeBytes = await sizeOf(path);
-    const hash = await hashFile(path).catch((error: unknown) => Promise.reject(unreadable(path, error)));
+    const onRead = (bytes: number): void => watcher?.moved('reading', bytes, sizeBytes);
+    const hash = await hashFile(path, undefined, onRead).catch((error: unknown) =>
+      Promise.reject(unreadable(path, error)),
+    );
     const begun = await this.begin(fields, sizeBytes, hash);
     if (begun.state === 'ready') return begun;
+    const read = async (): Promise<UploadParts> => partsOf(await this.get(begun.id), hash);
     // A list has no parts.
-    const { upload } = await this.get(begun.id);
-    let arrived = 0;
-    for (const { number, size_bytes: size, received, url } of upload?.parts ?? []) {
-      const start = (number - 1) * (upload?.part_size_bytes ?? 0);
-      if (!received && url !== null) await this.send(begun.id, { path, start, size, number, url });
-      onPart((arrived += size), sizeBytes);
-    }
+    await sendParts(this.api, this.host, { path, sizeBytes, upload: await read(), read, watcher });
     return verified(await this.complete(begun.id), hash);
   }
 
@@ -107,20 +95,10 @@ export class ModelsClient {
     await this.api.text(this.at(id), { method: 'DELETE' });
   }
 
-  /** Asked again where the answer is lost: the service goes on joining the parts meanwhile, and then answers with the model. */
   private async complete(id: string): Promise<ModelRecord> {
-    const untilMs = this.host.nowMs() + COMPLETE_WITHIN_MS;
     const options = { method: 'POST', headWithinMs: COMPLETE_WITHIN_MS } as const;
-    for (let isUnderWay = false; ;) {
-      try {
-        return readAs(ModelView, await this.api.json(this.at(id, '/complete'), options), 'model');
-      } catch (error) {
-        isUnderWay ||= error instanceof ServiceFailure && !wasNotSent(error);
-        const isBusy = error instanceof ServiceRefusal && error.code === 'upload_incomplete' && !error.facts.details;
-        if (!isUnderWay || !(isBusy || error instanceof ServiceFailure) || this.host.nowMs() > untilMs) throw error;
-        await this.host.wait(COMPLETE_AGAIN_MS);
-      }
-    }
+    const model = await untilComplete(this.host, () => this.api.json(this.at(id, '/complete'), options));
+    return readAs(ModelView, model, 'model');
   }
 
   /** Begin an upload, find the one of this file that broke off, or the model that it became. */
@@ -139,36 +117,17 @@ export class ModelsClient {
     }
   }
 
-  private async send(
-    id: string,
-    part: { path: string; start: number; size: number; number: number; url: string },
-  ): Promise<void> {
-    const { path, start, size } = part;
-    const stream = {
-      headers: { 'content-length': String(size), 'content-type': 'application/octet-stream' },
-      open: () => createReadStream(path, { start, end: start + size - 1 }),
-    };
-    let { url } = part;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await this.api.text(this.api.link(url), { method: 'PUT', stream });
-        return;
-      } catch (error) {
-        if (!(error instanceof ServiceFailure || error instanceof ServiceRefusal) || attempt === PART_TRIES)
-          throw error;
-        await this.host.wait(RETRY_MS * 2 ** attempt);
-        // Its link may have expired.
-        const { upload } = await this.get(id);
-        const fresh = upload?.parts.find(({ number }) => number === part.number);
-        if (fresh === undefined || fresh.received || fresh.url === null) return;
-        url = fresh.url;
-      }
-    }
-  }
-
   private at(id: string, rest = ''): URL {
     return this.api.platform(`/models/${encodeURIComponent(id)}${rest}`);
   }
+}
+
+/** The parts of a model's upload; none where it has arrived whole. @throws {ServiceFailure} `hash_mismatch` where it began with another file. */
+function partsOf(model: ModelRecord, hash: string): UploadParts {
+  const { upload = { part_size_bytes: 0, parts: [] } } = model;
+  const { expected_hash: announced = null } = upload;
+  if (announced !== null && announced !== hash) throw ofOtherFile(model, announced, hash);
+  return upload;
 }
 
 /** An upload that goes on may have begun with another file of the same size. @throws {ServiceFailure} `hash_mismatch` */
@@ -176,8 +135,12 @@ function verified(model: ModelRecord, hash: string): ModelRecord {
   if (model.hash === hash) return model;
   const { folder, name, problem } = model;
   if (problem !== null) throw new ServiceFailure(`${folder}/${name} did not become a model: ${problem}`);
-  throw new ServiceFailure(`${folder}/${name} has parts of another file: it is ${model.hash}, yours is ${hash}.`, {
+  throw ofOtherFile(model, model.hash, hash);
+}
+
+function ofOtherFile({ id, folder, name }: ModelRecord, theirs: string | null, yours: string): ServiceFailure {
+  return new ServiceFailure(`${folder}/${name} has parts of another file: it is ${theirs}, yours is ${yours}.`, {
     code: 'hash_mismatch',
-    cure: `Delete it, and upload yours again: millrace models delete ${model.id}`,
+    cure: `Delete it, and upload yours again: millrace models delete ${id}`,
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
+import { bytesOf } from './local-file';
 
 /** A request body that is read from its source as the connection takes it. */
 export interface StreamedBody {
@@ -16,8 +16,16 @@ export interface FilePart {
   contentType: string;
 }
 
-/** `multipart/form-data` (RFC 7578) of text fields and one file, the file last. */
-export function multipartBody(fields: [name: string, value: string][], file: FilePart): StreamedBody {
+/**
+ * `multipart/form-data` (RFC 7578) of text fields and one file, the file last.
+ *
+ * @param onRead called with the bytes of the file that have been taken.
+ */
+export function multipartBody(
+  fields: [name: string, value: string][],
+  file: FilePart,
+  onRead?: (bytes: number) => void,
+): StreamedBody {
   const boundary = `millrace-${randomUUID()}`;
   const texts = fields.map(([name, value]) => `--${boundary}\r\n${disposition(name)}\r\n\r\n${value}\r\n`);
   const title = `${disposition('file')}; filename="${escaped(file.fileName)}"\r\ncontent-type: ${file.contentType}`;
@@ -28,13 +36,18 @@ export function multipartBody(fields: [name: string, value: string][], file: Fil
       'content-type': `multipart/form-data; boundary=${boundary}`,
       'content-length': String(head.byteLength + file.sizeBytes + tail.byteLength),
     },
-    open: () => Readable.from(chunks(head, file, tail), { objectMode: false }),
+    open: () => Readable.from(chunks(head, file, tail, onRead), { objectMode: false }),
   };
 }
 
-async function* chunks(head: Buffer, { path, sizeBytes }: FilePart, tail: Buffer): AsyncGenerator<Uint8Array> {
+async function* chunks(
+  head: Buffer,
+  { path, sizeBytes }: FilePart,
+  tail: Buffer,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
   yield head;
-  if (sizeBytes > 0) yield* createReadStream(path, { end: sizeBytes - 1 }) as AsyncIterable<Uint8Array>;
+  yield* bytesOf({ path, start: 0, sizeBytes }, onRead);
   yield tail;
 }
 

@@ -4,7 +4,7 @@ import { EXPIRES_IN_SECONDS } from '@millrace/contracts';
 import type { Command } from 'commander';
 import type { AssetRecord } from '../client';
 import { interruptible } from '../process';
-import { age, type Cell, plainLine, size, tableLines } from '../terminal';
+import { age, type Cell, plainLine, showTransfer, size, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { collect, parserOf, wholeNumber } from './values/typed-value';
 
@@ -82,11 +82,10 @@ async function put(context: CommandContext, files: string[], flags: PutFlags): P
   const { assets } = await context.clients();
   const records: AssetRecord[] = [];
   for (const file of files) {
-    const record = await assets.upload(file, {
-      contentType: flags.contentType,
-      tags: flags.tag,
-      expiresInSeconds: flags.expiresIn,
-    });
+    const fields = { contentType: flags.contentType, tags: flags.tag, expiresInSeconds: flags.expiresIn };
+    const record = await interruptible(context.host, (signal) =>
+      showTransfer(context.host, file, (watcher) => assets.upload(file, { ...fields, signal, watcher })),
+    );
     records.push(record);
     if (!context.asJson)
       context.printer.lines(tableLines([[record.id, file, size(record.size_bytes), record.hash ?? '']]));

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { ModelRecord } from '../client';
 import { UsageFailure } from '../process';
-import { type Cell, plainLine, size, tableLines } from '../terminal';
+import { type Cell, plainLine, showTransfer, size, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 
 interface FileFlags {
@@ -78,10 +78,8 @@ async function show(context: CommandContext, id: string): Promise<void> {
 async function upload(context: CommandContext, file: string, folder: string, flags: UploadFlags): Promise<void> {
   const { models } = await context.clients();
   const { name = basename(file), licence, source: sourceUrl } = flags;
-  const { printer } = context;
-  const model = await models.upload(file, { folder, name, licence, sourceUrl }, (arrived, whole) =>
-    printer.notes(printer.paintNote.faint(`${size(arrived)} of ${size(whole)}`)),
-  );
+  const fields = { folder, name, licence, sourceUrl };
+  const model = await showTransfer(context.host, file, (watcher) => models.upload(file, fields, watcher));
   context.print(model, () => tableLines([rowOf(model)]));
 }
 

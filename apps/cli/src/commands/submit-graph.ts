@@ -4,7 +4,7 @@ import { assertAssetId, type Clients, type Job, type SubmitOptions, sizeOf, unre
 import type { InterruptGuard } from '../follow';
 import { assetReference, GraphText, valueJson } from '../graph';
 import { type Host, Interrupted, ServiceRefusal } from '../process';
-import { type Palette, plainLine, size } from '../terminal';
+import { type Palette, plainLine, showTransfer, size } from '../terminal';
 import { knownOutcome } from './interrupt-option';
 import { parseAssignment, parseLabels } from './values/assignment';
 import { idempotencyKey } from './values/typed-value';
@@ -108,10 +108,11 @@ export async function readInput(path: string, host: Host): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-async function assetId(value: string, { clients, guard, paint, note }: SubmitTools): Promise<string> {
+async function assetId(value: string, { host, clients, guard, paint, note }: SubmitTools): Promise<string> {
   if (value.startsWith(ASSET_PREFIX))
     return (await clients.assets.get(value.slice(ASSET_PREFIX.length), guard.signal)).id;
-  const asset = await clients.assets.upload(value, { signal: guard.signal });
+  const { signal } = guard;
+  const asset = await showTransfer(host, value, (watcher) => clients.assets.upload(value, { signal, watcher }));
   const known = asset.created_new === false ? ', already at the service' : '';
   note(`${paint.accent('↑')} ${plainLine(value)}  ${paint.faint(`${size(asset.size_bytes)}${known}`)}`);
   return asset.id;

@@ -6,3 +6,4 @@ export { Printer } from './printer';
 export { factLines, recordLines } from './records';
 export { type Cell, tableLines } from './table';
 export { escapeJson, plainBlock, plainLine } from './terminal-text';
+export { showTransfer } from './transfer-view';

@@ -63,6 +63,17 @@ export async function claimKey(tx: Statements, claim: KeyClaim, subjectId: strin
   await tx.query(composeStatement([])`SELECT FROM ${claimKeyPart(claim, subject)}`);
 }
 
+/** @returns id of the record that the request with a key made; null when the key is not claimed now. */
+export async function subjectOfKey(
+  statements: Statements,
+  { accountId, operation, key }: Omit<KeyClaim, 'lifetimeSeconds'>,
+): Promise<string | null> {
+  const [claimed] = await statements.rows<{ subjectId: string }>(Prisma.sql`
+    SELECT subject_id FROM idempotency_keys
+    WHERE account_id = ${accountId}::uuid AND operation = ${operation} AND key = ${key} AND expires_at > now()`);
+  return claimed?.subjectId ?? null;
+}
+
 /** True when a key is claimed now. */
 export async function isKeyClaimed(
   statements: Statements,
@@ -70,10 +81,7 @@ export async function isKeyClaimed(
   operation: IdempotentOperation,
   key: string,
 ): Promise<boolean> {
-  const rows = await statements.query(Prisma.sql`
-    SELECT 1 FROM idempotency_keys
-    WHERE account_id = ${accountId}::uuid AND operation = ${operation} AND key = ${key} AND expires_at > now()`);
-  return rows.length > 0;
+  return (await subjectOfKey(statements, { accountId, operation, key })) !== null;
 }
 
 /** Forget keys past their lifetime, at most `limit` of them. @returns how many went. */

@@ -10,6 +10,7 @@ export {
   claimKeysPart,
   forgetKeys,
   isKeyClaimed,
+  subjectOfKey,
   sweepKeys,
 } from './idempotency-key.store';
 export { GroupedReads } from './grouped-reads';

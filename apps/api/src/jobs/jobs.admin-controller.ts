@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
-import { AccountsService, AuditLog, assertScope, callerOfAccount, type Act } from '@millrace/accounts';
-import type { Target } from '@millrace/deployments';
+import { AccountsService, AuditLog, assertScope, callerOfAccount, type Act, type Caller } from '@millrace/accounts';
+import type { Statements } from '@millrace/database';
 import { JobHistories, OperatorJobs, type OperatorJob } from '@millrace/jobs';
 import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
 import { Destinations } from './destinations';
@@ -44,19 +44,29 @@ export class JobsAdminController {
   }
 
   @Serves(redriveJob)
-  async redrive({ operator, params }: InputOf<typeof redriveJob>): Promise<AnswerOf<typeof redriveJob>> {
+  async redrive(input: InputOf<typeof redriveJob>): Promise<AnswerOf<typeof redriveJob>> {
+    const { operator, params, idempotencyKey } = input;
     const job = await this.jobs.get(params.id);
-    this.jobs.assertRedrivable(job);
-    const caller = callerOfAccount(await this.accounts.getAccount(job.accountId), job.apiKeyId);
-    assertScope(caller, 'jobs:write');
-    const target = (): Promise<Target> => this.destinations.of(job);
-    const { job: made } = await this.jobs.redrive(job, caller, target, (recordJob, newJobId) =>
+    const record = <T>(details: object, act: (tx: Statements) => Promise<T>): Promise<T> =>
       this.audit.record(operator, async (tx, note) => {
-        note({ ...actOn(job, 'job.redrive'), details: { newJobId } });
-        return recordJob(tx);
-      }),
-    );
-    return { id: made.id, redriven_from: job.id, account_id: job.accountId, status: made.status };
+        note({ ...actOn(job, 'job.redrive'), details: { ...details } });
+        return act(tx);
+      });
+    const made = await this.jobs.redrive(job, {
+      idempotencyKey,
+      caller: () => this.submitterOf(job),
+      target: () => this.destinations.of(job),
+      within: (recordJob, newJobId) => record({ newJobId }, recordJob),
+    });
+    const { id, status, repeated } = made;
+    if (repeated) await record({ newJobId: id, repeated }, () => Promise.resolve());
+    return { id, redriven_from: job.id, account_id: job.accountId, status };
+  }
+
+  private async submitterOf({ accountId, apiKeyId }: OperatorJob): Promise<Caller> {
+    const caller = callerOfAccount(await this.accounts.getAccount(accountId), apiKeyId);
+    assertScope(caller, 'jobs:write');
+    return caller;
   }
 }
 

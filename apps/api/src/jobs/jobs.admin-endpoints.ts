@@ -68,10 +68,12 @@ export const redriveJob = defineEndpoint({
   description:
     'An ended job stays ended: this creates a new job of the same account and surface from the stored graph and labels, at ' +
     "today's price and within today's limits. A job that came with credentials for its run is refused, because they are " +
-    'not stored.',
+    'not stored. With an `Idempotency-Key` it is run again once: a repeat within 24 hours is answered with the same new job.',
+  idempotencyKey: 'accepts-repeats',
   answers: { 201: { description: 'The new job.', schema: RedrivenJobSchema } },
   errors: [
     'invalid_field',
+    'idempotency_key_reuse',
     'invalid_workflow',
     'missing_asset',
     'insufficient_credits',

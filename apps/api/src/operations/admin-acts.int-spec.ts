@@ -34,6 +34,17 @@ async function logged(query: Record<string, string>): Promise<Entry[]> {
 const patch = (json: object, id = account.id) => api.operator().call('PATCH', `/admin/v1/accounts/${id}`, { json });
 const post = <T>(path: string) => api.operator().call<T>('POST', `/admin/v1${path}`);
 
+const redrive = (job: string, key: string) =>
+  api.operator().call<{ id: string }>('POST', `/admin/v1/jobs/${job}/redrive`, { headers: { 'idempotency-key': key } });
+
+/** A job that its owner submitted under a key, and that was canceled. */
+async function endedJob(key: string): Promise<string> {
+  const headers = { 'idempotency-key': key };
+  const { body } = await api.client(account.key).submit(JSON.stringify({ workflow: GRAPH }), headers);
+  await post(`/jobs/${body.id}/cancel`);
+  return body.id;
+}
+
 describe('the audit log', () => {
   it('has every act of operators and keys: who, what, from where', async () => {
     await patch({ running_limit: 2 });
@@ -190,6 +201,35 @@ describe('an operator', () => {
       action: 'job.redrive',
       details: { newJobId: made.body.id },
     });
+  });
+
+  it('runs an ended job again once for each Idempotency-Key, also where the same is asked for at once', async () => {
+    const [first, second] = [await endedJob('key-1'), await endedJob('key-2')];
+    const made = await Promise.all([redrive(first, 'key-1'), redrive(first, 'key-1'), redrive(first, 'key-1')]);
+    expect(new Set(made.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
+    expect(made[0]).toMatchObject({ status: 201, body: { redriven_from: first, account_id: account.id } });
+    // Its own key, though the customer and another job have one that reads the same.
+    const others = [await redrive(first, 'key-2'), await redrive(second, 'key-1')].map(({ body }) => body.id);
+    expect(new Set([made[0]?.body.id, ...others]).size).toBe(3);
+    // The outcome stays the same when nothing could be run again any more.
+    await patch({ status: 'suspended' });
+    expect((await redrive(first, 'key-1')).body.id).toBe(made[0]?.body.id);
+    expect(await api.test.database.models.job.count({ where: { accountId: account.id } })).toBe(5);
+    expect((await logged({ subject_id: first }))[0]).toMatchObject({
+      action: 'job.redrive',
+      details: { repeated: true },
+    });
+  });
+
+  it('refuses a key whose job is gone, instead of running it again', async () => {
+    const id = await endedJob('key-1');
+    await redrive(id, 'k');
+    const { idempotencyKey } = api.test.database.models;
+    await idempotencyKey.update({
+      where: { accountId_operation_key: { accountId: account.id, operation: 'postJobs', key: `redrive ${id} k` } },
+      data: { subjectId: newId() },
+    });
+    expect(await redrive(id, 'k')).toMatchObject({ status: 422, body: { error: { code: 'idempotency_key_reuse' } } });
   });
 
   it('cannot run a job again whose credentials were kept nowhere, nor one of a suspended account', async () => {

@@ -1,11 +1,30 @@
 import { Refusal, isTerminal, type JobStatus } from '@millrace/contracts';
 import type { Caller } from '@millrace/accounts';
-import type { Statements } from '@millrace/database';
+import { KEY_REUSED, subjectOfKey, type Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import type { Lifecycle } from '../lifecycle';
 import type { MovedJob } from '../state';
-import type { AcceptedJob, RecordWithin, SubmissionService } from '../submission';
+import type { RecordWithin, SubmissionService } from '../submission';
 import type { OperatorJob, OperatorJobStore } from './operator-job.store';
+
+/** What running an ended job again takes. */
+export interface Redrive {
+  /** Under which it is done once; undefined: each time that it is asked for. */
+  idempotencyKey: string | undefined;
+  /** The account, and the key that the first job came with. @throws Refusal where it may submit nothing now. */
+  caller: () => Promise<Caller>;
+  target: () => Promise<Target>;
+  /** The transaction of the caller's audit record. */
+  within: RecordWithin;
+}
+
+/** The job that came of it. */
+export interface RedrivenJob {
+  id: string;
+  status: JobStatus;
+  /** An earlier request with the same key made it. */
+  repeated: boolean;
+}
 
 /** What operators do to jobs of any account. It commits in the transaction of the caller, with the caller's audit record. */
 export class OperatorJobs {
@@ -34,40 +53,63 @@ export class OperatorJobs {
     return moved.at(-1)?.status ?? (await this.get(job.id)).status;
   }
 
-  /** @throws Refusal `invalid_request` when a job cannot be run again. */
-  assertRedrivable({ id, status, hasSecrets }: OperatorJob): void {
-    if (!isTerminal(status)) {
-      throw new Refusal('invalid_request', `Job ${id} is ${status}; only a job that has ended is run again.`);
-    }
-    if (hasSecrets) {
-      const message = `Job ${id} was given credentials for one run, which are kept nowhere; its owner must submit it again.`;
-      throw new Refusal('invalid_request', message);
-    }
-  }
-
   /**
-   * Run an ended job's graph again, as a new job of its account: an end is an end.
+   * Run an ended job's graph again, as a new job of its account: an end is an end. The key commits with the new job, so a repeat finds
+   * that job, also where the first answer was lost.
    *
-   * @param caller the account, and the key that the first job came with.
-   * @param within the transaction of the caller's audit record.
-   * @throws Refusal as a submission does.
+   * @throws Refusal `invalid_request` when it cannot be run again; `idempotency_key_reuse` when the job of the key is gone; as a
+   * submission does.
    */
-  async redrive(
-    job: OperatorJob,
-    caller: Caller,
-    target: () => Promise<Target>,
-    within: RecordWithin,
-  ): Promise<AcceptedJob> {
+  async redrive(job: OperatorJob, { idempotencyKey, caller, target, within }: Redrive): Promise<RedrivenJob> {
     const { accountId, surface, deploymentId } = job;
-    return this.submissions.submit({
-      caller,
+    const key = idempotencyKey === undefined ? undefined : claimedKeyOf(job, idempotencyKey);
+    const earlier = await this.madeUnder(job, key);
+    if (earlier !== null) return earlier;
+    assertRedrivable(job);
+    const submission = {
+      caller: await caller(),
       scope: { accountId, surface, deploymentId, labels: null },
       target,
       body: Buffer.from(`{"workflow":${job.workflow},"metadata":${JSON.stringify(job.metadata)}}`),
-      idempotencyKey: undefined,
+      idempotencyKey: key,
       traceparent: null,
       spendLimitMicros: job.spendLimitMicros ?? undefined,
       within,
-    });
+    };
+    try {
+      const { id, status } = (await this.submissions.submit(submission)).job;
+      return { id, status, repeated: false };
+    } catch (error) {
+      // The same request was first, at the same time.
+      const made = error instanceof Refusal && error.code === KEY_REUSED ? await this.madeUnder(job, key) : null;
+      if (made === null) throw error;
+      return made;
+    }
+  }
+
+  private async madeUnder({ accountId }: OperatorJob, key: string | undefined): Promise<RedrivenJob | null> {
+    if (key === undefined) return null;
+    const id = await subjectOfKey(this.database, { accountId, operation: 'postJobs', key });
+    if (id === null) return null;
+    const made = await this.store.find(this.database, id);
+    if (made !== null) return { id, status: made.status, repeated: true };
+    const message = `This Idempotency-Key was used before; job ${id}, which it made, is not kept any more.`;
+    throw new Refusal('idempotency_key_reuse', message);
+  }
+}
+
+/** Of one job, and none that its owner can present: a space is no character of a key. */
+function claimedKeyOf({ id }: OperatorJob, key: string): string {
+  return `redrive ${id} ${key}`;
+}
+
+/** @throws Refusal `invalid_request` when a job cannot be run again. */
+function assertRedrivable({ id, status, hasSecrets }: OperatorJob): void {
+  if (!isTerminal(status)) {
+    throw new Refusal('invalid_request', `Job ${id} is ${status}; only a job that has ended is run again.`);
+  }
+  if (hasSecrets) {
+    const message = `Job ${id} was given credentials for one run, which are kept nowhere; its owner must submit it again.`;
+    throw new Refusal('invalid_request', message);
   }
 }

@@ -13,7 +13,7 @@ interface Schema {
 
 interface Operation {
   operationId: string;
-  parameters: { name?: string; in?: string }[];
+  parameters: { name?: string; in?: string; $ref?: string }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
 }
 
@@ -58,6 +58,11 @@ describe('the verbs of millrace admin', () => {
         .sort(),
     ).toEqual(fields.sort());
     expect(verb?.ids ?? []).toHaveLength([...(verb?.route ?? '').matchAll(/\{/g)].length);
+  });
+
+  it.each(served)('send a key where $route takes one', ({ operation, verb }) => {
+    const takesKey = operation.parameters.some(({ $ref }) => $ref?.endsWith('/RepeatableKey'));
+    expect(verb?.takesKey ?? false).toBe(takesKey);
   });
 
   it.each(served.flatMap(({ operation, verb }) => numbersOf(operation, verb)))(

@@ -121,7 +121,10 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   list('failures', 'jobs that failed, the latest first', 'GET /failures', { flags: PAGE }),
   on('job', 'job', 'any job, across its attempts', 'GET /jobs/{id}'),
   on('job', 'cancel', 'cancel any job', 'POST /jobs/{id}/cancel'),
-  on('job', 'redrive', 'run the graph of an ended job again, as a new job', 'POST /jobs/{id}/redrive'),
+  {
+    ...on('job', 'redrive', 'run the graph of an ended job again, as a new job', 'POST /jobs/{id}/redrive'),
+    takesKey: true,
+  },
   list('accounts', 'the accounts, the newest first', 'GET /accounts', {
     flags: [flag('name', '<text>', 'only accounts with this in their name'), ...PAGE],
   }),

@@ -93,7 +93,14 @@ export function cancelJob(id: string): Promise<{ status: JobStatus }> {
   return admin<{ status: JobStatus }>(`/jobs/${encodeURIComponent(id)}/cancel`, { method: 'POST' });
 }
 
-/** Run an ended job's graph again. @returns the new job. @throws ApiError */
-export function redriveJob(id: string): Promise<{ id: string }> {
-  return admin<{ id: string }>(`/jobs/${encodeURIComponent(id)}/redrive`, { method: 'POST' });
+/**
+ * Run an ended job's graph again.
+ *
+ * @param key under which sending it again makes no second job.
+ * @returns the new job.
+ * @throws ApiError
+ */
+export function redriveJob(id: string, key: string): Promise<{ id: string }> {
+  const headers = { 'Idempotency-Key': key };
+  return admin<{ id: string }>(`/jobs/${encodeURIComponent(id)}/redrive`, { method: 'POST', headers });
 }

@@ -8,10 +8,16 @@ import { Confirm } from '../parts/confirm';
 /** What an operator does with a job: cancel one that has not ended, run an ended one again. */
 export function JobActions({ job: { id, status, completed_at } }: { job: OperatedJob }): ReactNode {
   const [asking, setAsking] = useState<'cancel' | 'redrive' | null>(null);
+  // Of one question: a press that is repeated after a lost answer makes no second job.
+  const [key, setKey] = useState('');
   const navigate = useNavigate();
   const close = (): void => setAsking(null);
+  const askToRedrive = (): void => {
+    setKey(crypto.randomUUID());
+    setAsking('redrive');
+  };
   const redrive = async (): Promise<void> => {
-    const made = await redriveJob(id);
+    const made = await redriveJob(id, key);
     await navigate({ to: '/jobs/$jobId', params: { jobId: made.id } });
   };
   return (
@@ -22,7 +28,7 @@ export function JobActions({ job: { id, status, completed_at } }: { job: Operate
         </Button>
       )}
       {completed_at !== null && (
-        <Button icon={<Icon name="again" />} onClick={() => setAsking('redrive')}>
+        <Button icon={<Icon name="again" />} onClick={askToRedrive}>
           Redrive
         </Button>
       )}

@@ -3,8 +3,8 @@ import { plainLine } from '../../terminal';
 import type { Bind, CommandContext } from '../command-context';
 import { saveDownload } from '../save-download';
 import { parserOf, wholeNumber } from '../values/typed-value';
-import { type ApiClient, recordOf, recordsOf } from '../../client';
-import { EXIT, type ExitCode, UsageFailure } from '../../process';
+import { type ApiClient, recordOf, recordsOf, untilAnswered } from '../../client';
+import { EXIT, type ExitCode, ServiceRefusal, UsageFailure } from '../../process';
 
 interface SpanFlags {
   from?: string;
@@ -134,18 +134,48 @@ function placeOf(
 
 async function test(context: CommandContext): Promise<ExitCode> {
   const { api } = await context.clients();
-  const { id } = recordOf(await api.json(api.platform(`${PATH}/test`), { method: 'POST' }));
+  const { id } = await asked(api);
   const delivery = await ended(context, api, String(id));
   context.printRecord(delivery);
-  return delivery.state === 'delivered' ? EXIT.succeeded : EXIT.failed;
+  if (delivery.state === 'delivered') return EXIT.succeeded;
+  const { printer } = context;
+  const [message, cure] = verdictOf(delivery);
+  printer.notes(`${printer.paintNote.bad('✗')} ${plainLine(message)}`, `  ${printer.paintNote.accent('→')} ${cure}`);
+  return EXIT.failed;
+}
+
+/** Where a test goes on that is not waited for. */
+const LOOK = 'The service goes on with it. See what came of it: millrace exports deliveries';
+
+function verdictOf({ state, attempts }: Record<string, unknown>): [message: string, cure: string] {
+  if (state === 'pending') return ['The test file was not written within two minutes.', LOOK];
+  const { error } = recordOf(recordsOf(attempts).at(-1));
+  const reason = typeof error === 'string' ? `: ${error}` : '.';
+  return [
+    `The test file was not written${reason}`,
+    'Correct the bucket or its key with `millrace exports destination`, then run `millrace exports test` again.',
+  ];
 }
 
 async function ended(context: CommandContext, api: ApiClient, id: string): Promise<Record<string, unknown>> {
-  const until = context.host.nowMs() + TEST_MS;
+  const { host } = context;
+  const until = host.nowMs() + TEST_MS;
+  const read = (): Promise<unknown> => api.json(api.platform(`/export-deliveries/${encodeURIComponent(id)}`));
   for (;;) {
-    const delivery = recordOf(await api.json(api.platform(`/export-deliveries/${encodeURIComponent(id)}`)));
-    if (delivery.state !== 'pending' || context.host.nowMs() > until) return delivery;
-    await context.host.wait(POLL_MS);
+    const delivery = recordOf(await untilAnswered(host, LOOK, read));
+    if (delivery.state !== 'pending' || host.nowMs() > until) return delivery;
+    await host.wait(POLL_MS);
+  }
+}
+
+/** Ask for a test. One that waits already is the same one, so asking again does no harm. */
+async function asked(api: ApiClient): Promise<Record<string, unknown>> {
+  try {
+    return recordOf(await api.json(api.platform(`${PATH}/test`), { method: 'POST', tries: 3 }));
+  } catch (error) {
+    if (error instanceof ServiceRefusal && error.code === 'not_found')
+      error.facts.cure = 'Set one first: `millrace exports destination --bucket NAME`.';
+    throw error;
   }
 }
 

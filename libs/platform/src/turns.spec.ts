@@ -58,7 +58,7 @@ describe('reads of one account', () => {
   it('leave as much time as their rest says, also where no other waits', async () => {
     jest.useFakeTimers();
     try {
-      const turns = new Turns(1, 'reads', { times: 3, isAlways: true });
+      const turns = new Turns(1, 'reads', { rest: { times: 3, isAlways: true } });
       const reads = [new Read(), new Read()];
       const first = turns.run('a', (reads[0] as Read).work);
       jest.advanceTimersByTime(100);
@@ -84,7 +84,7 @@ describe('reads of one account', () => {
         [{ mostMs: 90_000 }, 90_000],
       ];
       for (const [limit, restMs] of limits) {
-        const turns = new Turns(1, 'reads', { times: 3, isAlways: true, ...limit });
+        const turns = new Turns(1, 'reads', { rest: { times: 3, isAlways: true, ...limit } });
         const [first, second] = [new Read(), new Read()];
         const pages = [first, second].map(({ work }) => turns.run('a', work));
         jest.advanceTimersByTime(40_000);
@@ -108,7 +108,7 @@ describe('reads of one account', () => {
         [false, 300],
         [true, 6_000],
       ] as const) {
-        const turns = new Turns(1, 'reads', { times: 3, isAlways: true, mostMs: 90_000 });
+        const turns = new Turns(1, 'reads', { rest: { times: 3, isAlways: true, mostMs: 90_000 } });
         const first = turns.run('a', async (spend) => {
           for (const ms of [40, 60]) spend(ms);
           await new Promise((resolve) => setTimeout(resolve, 2_000));
@@ -137,12 +137,17 @@ describe('reads of one account', () => {
     expect(await turns.run('a', () => Promise.resolve('page'))).toBe('page');
   });
 
-  it('are refused when too many wait', async () => {
-    const turns = new Turns(1, 'reads');
+  it.each([
+    [{}, '100 reads of this account are waiting for their turn; wait for their answers.'],
+    [{ whose: 'caller' }, '100 reads of this caller are waiting for their turn; wait for their answers.'],
+    [{ whose: 'all' }, '100 reads of all callers are waiting for their turn; send this again later.'],
+  ] as const)('are refused when too many wait, and the refusal says whose and what to do: %j', async (of, message) => {
+    const turns = new Turns(1, 'reads', of);
     const first = new Read();
     const pages = [turns.run('a', first.work)];
     for (let n = 0; n < 100; n += 1) pages.push(turns.run('a', () => Promise.resolve('page')));
-    await expect(turns.run('a', () => Promise.resolve('page'))).rejects.toMatchObject({ code: 'rate_limited' });
+    const refused = turns.run('a', () => Promise.resolve('page'));
+    await expect(refused).rejects.toMatchObject({ code: 'rate_limited', message });
     first.end();
     expect(await Promise.all(pages)).toHaveLength(101);
   });

@@ -15,6 +15,16 @@ export interface Rest {
   mostMs?: number;
 }
 
+/** Who takes turns with one another: the work of one account, of one caller (an account, a worker token or an address), or of all. */
+type Whose = 'account' | 'caller' | 'all';
+
+/** What a refusal says of those that wait, and of what to do: work of others says nothing of when it ends. */
+const WAITERS: Record<Whose, { of: string; cure: string; retrySeconds: number }> = {
+  account: { of: 'of this account', cure: 'wait for their answers', retrySeconds: 1 },
+  caller: { of: 'of this caller', cure: 'wait for their answers', retrySeconds: 1 },
+  all: { of: 'of all callers', cure: 'send this again later', retrySeconds: 10 },
+};
+
 interface Queue {
   running: number;
   waiting: (() => void)[];
@@ -28,16 +38,22 @@ interface Queue {
 export class Turns {
   private readonly queues = new Map<string, Queue>();
 
+  private readonly whose: Whose;
+  private readonly rest: Rest;
+
   /**
    * @param width pieces of work of one owner at a time, on this process.
    * @param noun what they are, in the plural, for the refusal.
-   * @param rest after each of them.
+   * @param options whose they are, an account's by default; the rest after each of them, once as long as it took by default.
    */
   constructor(
     private readonly width: number,
     private readonly noun: string,
-    private readonly rest: Rest = { times: 1, isAlways: false },
-  ) {}
+    { whose = 'account', rest = { times: 1, isAlways: false } }: { whose?: Whose; rest?: Rest } = {},
+  ) {
+    this.whose = whose;
+    this.rest = rest;
+  }
 
   /**
    * @param work may call `spend` with what it took of what is scarce, in milliseconds, each time that it does: then that counts in place of all
@@ -64,8 +80,9 @@ export class Turns {
   /** Resolves when work that ended has left its place. */
   private wait({ waiting }: Queue): Promise<void> {
     if (waiting.length >= WAITING) {
-      const message = `${waiting.length} ${this.noun} of this account are waiting for their turn; wait for their answers.`;
-      throw new Refusal('rate_limited', message, { retryAfterSeconds: 1 });
+      const { of, cure, retrySeconds } = WAITERS[this.whose];
+      const message = `${waiting.length} ${this.noun} ${of} are waiting for their turn; ${cure}.`;
+      throw new Refusal('rate_limited', message, { retryAfterSeconds: retrySeconds });
     }
     return new Promise((begin) => waiting.push(begin));
   }

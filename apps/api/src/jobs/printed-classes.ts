@@ -16,7 +16,7 @@ const STRETCH_CHARACTERS = 32_768;
 @Injectable()
 export class PrintedNodeClasses {
   private readonly kept = new BoundedBytes(KEPT_BYTES);
-  private readonly turns = new Turns(PRINTED_AT_A_TIME, 'lists of node classes');
+  private readonly turns = new Turns(PRINTED_AT_A_TIME, 'lists of node classes', { whose: 'caller' });
 
   /**
    * The answer: what is kept, or else printed in a turn of who asks.

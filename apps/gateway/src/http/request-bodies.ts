@@ -4,7 +4,7 @@ import { BodiesInFlight, Turns } from '@millrace/platform';
 export class RequestBodies {
   private readonly inFlight: BodiesInFlight;
   /** What is made of one takes several times its size. */
-  private readonly alone = new Turns(1, 'catalogues');
+  private readonly alone = new Turns(1, 'catalogues', { whose: 'all' });
 
   /** @param limits bytes of all tokens, and of one. */
   constructor({ bytes, bytesPerToken }: { bytes: number; bytesPerToken: number }) {

@@ -44,7 +44,10 @@ export interface PartState extends PartSpec {
 export class ResumableUploadService {
   private readonly turns = new Turns(PART_READS_AT_A_TIME, 'readings of uploads');
   private readonly completions = new Turns(COMPLETED_AT_A_TIME, 'completions of uploads');
-  private readonly allCompletions = new Turns(ALL_COMPLETED_AT_A_TIME, 'completions of uploads', NO_REST);
+  private readonly allCompletions = new Turns(ALL_COMPLETED_AT_A_TIME, 'completions of uploads', {
+    whose: 'all',
+    rest: NO_REST,
+  });
 
   constructor(
     private readonly database: Database,

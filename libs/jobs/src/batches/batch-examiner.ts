@@ -12,7 +12,7 @@ export type TakeSlice = Parameters<Examine>[2];
  * long as threads worked on it (`BATCH_REST`), while what was examined is recorded: so no account takes more than a fourth of a thread's time.
  */
 export class BatchExaminer {
-  private readonly turns = new Turns(EXAMINED_AT_A_TIME, 'batches', BATCH_REST);
+  private readonly turns = new Turns(EXAMINED_AT_A_TIME, 'batches', { rest: BATCH_REST });
 
   constructor(private readonly examiner: Pick<SubmissionExaminer, 'examineBatch'>) {}
 

@@ -29,7 +29,7 @@ export class BodiesInFlight {
     private readonly limits: BodyLimits,
     rest: Rest = LARGE_BODY_REST,
   ) {
-    this.turns = new Turns(LARGE_BODIES_AT_A_TIME, 'large requests', rest);
+    this.turns = new Turns(LARGE_BODIES_AT_A_TIME, 'large requests', { whose: 'caller', rest });
   }
 
   /** @throws Refusal `rate_limited`. */

@@ -121,14 +121,22 @@ function placeOf(
   { bucket, service, ...rest }: DestinationFlags,
   env: Readonly<Record<string, string | undefined>>,
 ): object | null {
-  if (bucket !== undefined && service) throw new UsageFailure('There are two buckets.', 'Give --bucket or --service.');
+  if (bucket !== undefined && service)
+    throw new UsageFailure('--bucket and --service name two destinations.', 'Give one of them.');
   if (service) return { bucket: null, ...rest };
   if (bucket === undefined) {
     if (Object.keys(rest).length === 0) return null;
-    throw new UsageFailure('There is no bucket.', 'Give --bucket or --service as well.');
+    throw new UsageFailure(
+      'These flags do not say which bucket.',
+      'Add --bucket NAME, or --service for the bucket of the service.',
+    );
   }
   const [id, secret] = [env[KEY_ID], env[SECRET]];
-  if (!id || !secret) throw new UsageFailure('There is no key for the bucket.', `Set ${KEY_ID} and ${SECRET}.`);
+  if (!id || !secret)
+    throw new UsageFailure(
+      'There is no key for the bucket.',
+      `Set ${KEY_ID} and ${SECRET} in the environment to a key that may write to it.`,
+    );
   return { bucket, ...rest, access_key_id: id, secret_access_key: secret };
 }
 

@@ -37,11 +37,19 @@ export type LabelledJobs = StatementPart<'place' | 'account_id' | 'api_key_id' |
  * the one as which it does: `is_own`). Caps of accounts and keys are rules of labels that no job can have. `counted` is the name of it that a
  * job that was recorded keeps, of which `limited_label` and `limited_value` in the database say the same.
  */
-export const countedBy = Prisma.sql`(
+export const countedBy = countedWith(Prisma.sql`spend_keys_of(j.api_key_id)`);
+
+/** `countedBy`, without the keys where the account has no rule of any: hardly one has, and who submits would pay for the call. */
+const countedByRuled = countedWith(Prisma.sql`(
+  SELECT spend_keys_of(j.api_key_id) WHERE EXISTS (SELECT FROM label_rules r WHERE r.account_id = j.account_id AND r.label = ${KEY_LABEL}))`);
+
+function countedWith(keys: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`(
   SELECT l.key AS label, l.value, l.key AS counted, true AS is_own FROM jsonb_each_text(j.metadata) l
   UNION ALL SELECT ${ACCOUNT_LABEL}::text, '', ${ACCOUNT_LABEL}::text, true
   UNION ALL SELECT ${KEY_LABEL}::text, k.id::text, CASE WHEN k.id = j.api_key_id THEN ${KEY_LABEL}::text ELSE ${KEY_LABEL}::text || '=' || k.id END, k.place = 1
-  FROM unnest(spend_keys_of(j.api_key_id)) WITH ORDINALITY AS k (id, place))`;
+  FROM unnest(${keys}) WITH ORDINALITY AS k (id, place))`;
+}
 
 /** Whether the job `j` that was recorded is counted by a label and a value. */
 export const isCountedBy = (label: Prisma.Sql, value: Prisma.Sql): Prisma.Sql => Prisma.sql`EXISTS (
@@ -57,7 +65,7 @@ function labelRulesPart(jobs: LabelledJobs): StatementPart<RuleColumn> {
   return statementPart<RuleColumn>('label_rule')`
     SELECT DISTINCT ON (j.place, m.label, m.value) j.place, j.account_id, m.label, m.value, m.counted, m.is_own, j.hold_micros, r.max_jobs, r.daily_micros, r.monthly_micros, r.retention_seconds,
       r.daily_at_cap, r.monthly_at_cap
-    FROM ${jobs} j CROSS JOIN LATERAL ${countedBy} m
+    FROM ${jobs} j CROSS JOIN LATERAL ${countedByRuled} m
     JOIN label_rules r ON r.account_id = j.account_id AND r.label = m.label AND (r.value = m.value OR r.value IS NULL)
     ORDER BY j.place, m.label, m.value, r.value NULLS LAST`;
 }

@@ -184,6 +184,32 @@ describe('a cap of each key', () => {
   });
 });
 
+describe('a submission', () => {
+  const groups = new GroupStore(readSettings(jobSettings, {}));
+  /** How often it looks at which keys its own counts for, recorded alone and in a group. */
+  async function looks(apiKeyId: string): Promise<number> {
+    const drafts = [await jobs.world.draft(terms(apiKeyId)), await jobs.world.draft(terms(apiKeyId))] as const;
+    return test.database.transaction(async (tx) => {
+      await tx.execute(Prisma.sql`SET LOCAL track_functions = 'pl'`);
+      await jobs.world.submissions.record(tx, drafts[0]);
+      await groups.record(tx, [drafts[1]], 5_000);
+      const [row] = await tx.rows<{ calls: number }>(Prisma.sql`
+        SELECT coalesce(sum(calls), 0)::int AS calls FROM pg_stat_xact_user_functions WHERE funcname = 'spend_keys_of'`);
+      return row?.calls ?? 0;
+    });
+  }
+
+  it('looks at its key only where the account has a cap of keys', async () => {
+    const key = await makeKey();
+    await put({ scope: 'account', dailyMicros: 10n * HOLD });
+    expect(await looks(key)).toBe(0);
+    const { id } = await put({ keyId: await makeKey() });
+    expect(await looks(key)).toBeGreaterThan(0);
+    await test.database.transaction((tx) => composeSpendCaps(test.database).delete(tx, jobs.accountId, id));
+    expect(await looks(key)).toBe(0);
+  });
+});
+
 describe('jobs and keys of the version before', () => {
   const pretend = (sql: Prisma.Sql): Promise<number> => test.database.execute(sql);
 

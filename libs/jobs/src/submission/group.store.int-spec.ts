@@ -53,6 +53,7 @@ describe('the statement of a group', () => {
       'account_storage_pkey',
       'balances_pkey',
       'label_rules_key',
+      'label_rules_key',
     ]);
   });
 

@@ -2052,6 +2052,7 @@ CREATE INDEX accounts_demo_networks_idx ON public.accounts USING btree (id) WHER
 CREATE INDEX api_keys_account_id_idx ON public.api_keys USING btree (account_id);
 CREATE INDEX api_keys_expiry_idx ON public.api_keys USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL));
 CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash);
+CREATE INDEX api_keys_live_idx ON public.api_keys USING btree (account_id, (((labels IS NOT NULL))::integer), COALESCE(LEAST(expires_at, revoked_at), 'infinity'::timestamp with time zone)) WHERE (NOT is_session_key);
 CREATE INDEX api_keys_member_id_idx ON public.api_keys USING btree (member_id);
 CREATE INDEX api_keys_parent_id_idx ON public.api_keys USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX assets_account_id_hash_idx ON public.assets USING btree (account_id, hash);
@@ -2079,6 +2080,7 @@ CREATE INDEX credit_lots_expiry_idx ON public.credit_lots USING btree (expires_a
 CREATE UNIQUE INDEX deployment_versions_live_key ON public.deployment_versions USING btree (deployment_id) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX deployment_versions_pool_id_key ON public.deployment_versions USING btree (pool_id);
 CREATE INDEX deployments_account_id_idx ON public.deployments USING btree (account_id);
+CREATE INDEX deployments_live_idx ON public.deployments USING btree (account_id) WHERE (deleted_at IS NULL);
 CREATE UNIQUE INDEX deployments_pool_id_key ON public.deployments USING btree (pool_id);
 CREATE INDEX erasures_account_idx ON public.erasures USING btree (account_id, id DESC);
 CREATE INDEX erasures_due_idx ON public.erasures USING btree (due_at) WHERE (state <> 'done'::text);
@@ -2127,8 +2129,10 @@ CREATE INDEX mail_messages_due_at_idx ON public.mail_messages USING btree (due_a
 CREATE INDEX mail_messages_expires_at_idx ON public.mail_messages USING btree (expires_at);
 CREATE INDEX members_account_id_idx ON public.members USING btree (account_id, id);
 CREATE UNIQUE INDEX members_email_key ON public.members USING btree (email, account_id) WHERE (removed_at IS NULL);
+CREATE INDEX members_live_idx ON public.members USING btree (account_id, id) WHERE (removed_at IS NULL);
 CREATE INDEX members_removed_at_idx ON public.members USING btree (removed_at) WHERE ((removed_at IS NOT NULL) AND (email ~~ '%@%'::text));
 CREATE INDEX models_asset_id_idx ON public.models USING btree (asset_id) WHERE (asset_id IS NOT NULL);
+CREATE INDEX models_counted_idx ON public.models USING btree (account_id) WHERE (state <> 'failed'::text);
 CREATE INDEX models_digest_idx ON public.models USING btree (digest) WHERE (state = 'ready'::text);
 CREATE INDEX models_import_idx ON public.models USING btree (account_id, import_due_at, id) WHERE (state = 'importing'::text);
 CREATE INDEX models_list_idx ON public.models USING btree (account_id, id);
@@ -2144,6 +2148,7 @@ CREATE INDEX payment_events_top_up_idx ON public.payment_events USING btree (top
 CREATE INDEX payment_reversals_payment_idx ON public.payment_reversals USING btree (provider, payment_ref);
 CREATE INDEX resumable_uploads_account_id_idx ON public.resumable_uploads USING btree (account_id);
 CREATE INDEX resumable_uploads_expires_at_idx ON public.resumable_uploads USING btree (expires_at);
+CREATE INDEX resumable_uploads_open_idx ON public.resumable_uploads USING btree (account_id, expires_at) WHERE (asset_id IS NULL);
 CREATE INDEX sign_in_links_account_id_api_key_id_idx ON public.sign_in_links USING btree (account_id, api_key_id);
 CREATE INDEX sign_in_links_expires_at_idx ON public.sign_in_links USING btree (expires_at);
 CREATE UNIQUE INDEX sign_in_links_token_hash_key ON public.sign_in_links USING btree (token_hash);

@@ -40,8 +40,7 @@ export const rightsColumns = Prisma.sql`k.scopes, k.labels, k.is_session_key, k.
 /** The limits of the account `a`, as columns. */
 export const limitColumns = Prisma.raw(ACCOUNT_LIMITS.map(({ field }) => `a.${field}`).join(', '));
 /** Whether the key `k` works now. */
-export const isLive = Prisma.sql`
-  (k.expires_at IS NULL OR k.expires_at > now()) AND (k.revoked_at IS NULL OR k.revoked_at > now())`;
+export const isLive = Prisma.sql`coalesce(least(k.expires_at, k.revoked_at), 'infinity'::timestamptz) > now()`;
 
 export interface ApiKeyDraft extends KeyExpiry {
   accountId: string;
@@ -100,11 +99,18 @@ export class ApiKeyStore {
     return row === undefined ? null : new Set(scopesNow(row));
   }
 
-  /** How many of the account's keys work now: of its sub-keys, or of all others. */
-  async countLive(tx: Statements, accountId: string, kind: { subKeys: boolean }): Promise<number> {
+  /**
+   * How many of the account's keys work now: of its sub-keys, or of all others. Reads those alone, and not those that ended, of which there may be
+   * any number (index `api_keys_live_idx`).
+   *
+   * @param most counted at most.
+   */
+  async countLive(tx: Statements, accountId: string, kind: { subKeys: boolean }, most: number): Promise<number> {
     const [row] = await tx.rows<{ count: number }>(Prisma.sql`
-      SELECT count(*)::int AS count FROM api_keys k
-      WHERE k.account_id = ${accountId}::uuid AND (k.labels IS NOT NULL) = ${kind.subKeys} AND NOT k.is_session_key AND ${isLive}`);
+      SELECT count(*)::int AS count FROM (
+        SELECT FROM api_keys k
+        WHERE k.account_id = ${accountId}::uuid AND (k.labels IS NOT NULL)::int = ${kind.subKeys ? 1 : 0}::int AND NOT k.is_session_key AND ${isLive}
+        LIMIT ${most}) AS live`);
     return row?.count ?? 0;
   }
 

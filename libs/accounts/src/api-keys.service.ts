@@ -203,7 +203,7 @@ export class ApiKeysService {
   private async assertRoom(tx: Statements, accountId: string, labels: JobMetadata | null, times = 1): Promise<void> {
     const subKeys = labels !== null;
     const limit = times * (subKeys ? SUB_KEYS_PER_ACCOUNT : KEYS_PER_ACCOUNT);
-    if ((await this.keys.countLive(tx, accountId, { subKeys })) >= limit) throw tooManyKeys(limit, subKeys);
+    if ((await this.keys.countLive(tx, accountId, { subKeys }, limit)) >= limit) throw tooManyKeys(limit, subKeys);
   }
 
   private async expiryOf(tx: Statements, accountId: string, asked: Date | null): Promise<KeyExpiry> {

@@ -35,3 +35,21 @@ export async function readingsOf(database: Statements, sql: Prisma.Sql, table: s
       rows: (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
     }));
 }
+
+/** @returns what `run` gives, and how many rows of a table its statements have read in this transaction: by an index, or one after the other. */
+export async function readingRows<Result>(
+  tx: Statements,
+  table: string,
+  run: () => Promise<Result>,
+): Promise<{ result: Result; rows: number }> {
+  const before = await rowsRead(tx, table);
+  const result = await run();
+  return { result, rows: (await rowsRead(tx, table)) - before };
+}
+
+/** By this session, since it last reported what it read: that is not at the end of each transaction. */
+async function rowsRead(tx: Statements, table: string): Promise<number> {
+  const [row] = await tx.rows<{ rows: number }>(Prisma.sql`
+    SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables WHERE relname = ${table}`);
+  return row?.rows ?? 0;
+}

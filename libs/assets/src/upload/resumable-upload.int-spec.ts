@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Prisma } from '@prisma/client';
-import { eventually, makeAccount } from '@millrace/testing';
+import { newId } from '@millrace/contracts';
+import { eventually, makeAccount, readingRows } from '@millrace/testing';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
-import type { ResumableUpload } from './resumable-upload.store';
+import { ResumableUploadStore, type ResumableUpload } from './resumable-upload.store';
 import { wholeAccount } from '../records/asset-scope.store';
 
 const noLimit = { uploadBytesPerDay: null };
@@ -145,5 +146,23 @@ describe('an upload in parts', () => {
     const { asset } = await here.resumable.complete(wholeAccount(accountId), id, noLimit);
     await here.resumable.abort(wholeAccount(accountId), id);
     expect((await here.assets.get(wholeAccount(accountId), asset.id)).id).toBe(asset.id);
+  });
+
+  it('finds room among the open ones without reading those that were completed', async () => {
+    await world.database.execute(Prisma.sql`
+      INSERT INTO resumable_uploads (id, account_id, handle, size_bytes, part_bytes, fields, asset_id, expires_at)
+      SELECT gen_random_uuid(), ${accountId}::uuid, 'gone', 1, 1, '{}', gen_random_uuid(), now() + interval '1 day' FROM generate_series(1, 5000)`);
+    await world.database.execute(Prisma.sql`ANALYZE resumable_uploads`);
+    await begin();
+    const store = new ResumableUploadStore();
+    const draft = { id: newId(), accountId, handle: 'one', sizeBytes: 1, partBytes: 1, fields };
+    const insert = (openLimit: number): Promise<{ result: ResumableUpload | null; rows: number }> =>
+      world.database.transaction((tx) =>
+        readingRows(tx, 'resumable_uploads', () => store.insert(tx, draft, { lifetimeSeconds: 60, openLimit })),
+      );
+    expect((await insert(1)).result).toBeNull();
+    const { result, rows } = await insert(2);
+    expect(result?.id).toBe(draft.id);
+    expect(rows).toBeLessThan(20);
   });
 });

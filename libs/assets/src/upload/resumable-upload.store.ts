@@ -42,8 +42,9 @@ export class ResumableUploadStore {
       INSERT INTO resumable_uploads AS u (id, account_id, handle, size_bytes, part_bytes, fields, expires_at)
       SELECT ${draft.id}::uuid, ${draft.accountId}::uuid, ${draft.handle}, ${draft.sizeBytes}, ${draft.partBytes},
         ${JSON.stringify(draft.fields)}::jsonb, now() + make_interval(secs => ${terms.lifetimeSeconds})
-      WHERE (SELECT count(*) FROM resumable_uploads o
-        WHERE o.account_id = ${draft.accountId}::uuid AND o.asset_id IS NULL AND o.expires_at > now()) < ${terms.openLimit}
+      WHERE (SELECT count(*) FROM (
+        SELECT FROM resumable_uploads o
+        WHERE o.account_id = ${draft.accountId}::uuid AND o.asset_id IS NULL AND o.expires_at > now() LIMIT ${terms.openLimit}) open) < ${terms.openLimit}
       RETURNING ${columns}`);
     return upload ?? null;
   }

@@ -69,7 +69,7 @@ export class WorkerTokenStore {
         INSERT INTO workers (id, pool_id, engine, version, host, pid, capacity, token_id)
         SELECT ${id}::uuid, ${poolId}, ${engine}, ${version}, ${host}, ${pid}, ${capacity}, ${tokenId}::uuid
         WHERE NOT EXISTS (SELECT FROM known) AND ${limit} > (
-          SELECT count(*) FROM workers WHERE token_id = ${tokenId}::uuid AND state <> 'stopped'
+          SELECT count(*) FROM workers WHERE pool_id = ${poolId} AND token_id = ${tokenId}::uuid AND state <> 'stopped'
             AND last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS}))
         RETURNING id
       )

@@ -1,8 +1,11 @@
+import { Prisma } from '@prisma/client';
 import { wholeAccount } from '@millrace/assets';
 import { newId } from '@millrace/contracts';
+import { readingRows } from '@millrace/testing';
 import { composeModelNames } from '../composition';
 import { safetensorsFile } from '../fixtures/model-files';
 import { ModelWorld, PART_BYTES, type LibraryProcess } from '../fixtures/model-world';
+import { ModelStore } from './model.store';
 
 const FILE = safetensorsFile();
 let world: ModelWorld;
@@ -275,4 +278,19 @@ describe('a model', () => {
     expect(second.items.map(({ name }) => name)).toEqual(['a.gguf']);
     expect(second.nextCursor).toBeUndefined();
   });
+});
+
+it('counts the models that an account has without reading those that failed', async () => {
+  const { database } = world.test;
+  await database.execute(Prisma.sql`
+    INSERT INTO models (id, account_id, folder, name, state, problem, format)
+    SELECT gen_random_uuid(), ${accountId}::uuid, 'loras', i || '.safetensors', 'failed', 'was not there', 'safetensors' FROM generate_series(1, 5000) i`);
+  await database.execute(Prisma.sql`ANALYZE models`);
+  await world.upload(here, world.draft(accountId), FILE);
+  const counted = (most: number): Promise<{ result: number; rows: number }> =>
+    database.transaction((tx) => readingRows(tx, 'models', () => new ModelStore().countLocked(tx, accountId, most)));
+  const { result, rows } = await counted(200);
+  expect(result).toBe(1);
+  expect(rows).toBeLessThan(20);
+  expect((await counted(0)).result).toBe(0);
 });

@@ -40,7 +40,7 @@ export class ModelLibrary {
   ): Promise<Model> {
     const format = readModelName(draft, this.settings.modelPickles);
     const limit = this.settings.modelsPerAccount;
-    if ((await this.store.countLocked(tx, draft.accountId)) >= limit) throw tooMany(limit);
+    if ((await this.store.countLocked(tx, draft.accountId, limit)) >= limit) throw tooMany(limit);
     const model = await this.store.insert(tx, { ...draft, id: newId(), format, sizeBytes, uploadId });
     if (model === null) throw exists(draft);
     return model;

@@ -67,12 +67,13 @@ export interface ModelContent {
 
 /** The SQL of models. Every method that an account causes takes it: the model of another is not found. */
 export class ModelStore {
-  /** How many models the account has. Until the transaction ends, it gets no other. */
-  async countLocked(tx: Statements, accountId: string): Promise<number> {
+  /** How many models the account has, without those that failed. Until the transaction ends, it gets no other. @param most counted at most. */
+  async countLocked(tx: Statements, accountId: string, most: number): Promise<number> {
     await tx.rows(Prisma.sql`
       SELECT pg_advisory_xact_lock(hashtextextended(${`models of ${accountId}`}, 0))::text AS locked`);
     const [row] = await tx.rows<{ count: number }>(Prisma.sql`
-      SELECT count(*)::int AS count FROM models WHERE account_id = ${accountId}::uuid AND state <> 'failed'`);
+      SELECT count(*)::int AS count FROM (
+        SELECT FROM models WHERE account_id = ${accountId}::uuid AND state <> 'failed' LIMIT ${most}) AS counted`);
     return row?.count ?? 0;
   }
 

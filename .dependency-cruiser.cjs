@@ -197,12 +197,7 @@ const owner = (name, technology, from) => ({
 });
 
 /** What of the scripts imports packages, and is loaded only when they are installed. */
-const AFTER_SETUP = [
-  '^scripts/lib/chart/',
-  '^scripts/lib/drill/',
-  '^scripts/lib/prisma/schema-engine-',
-  '^scripts/make-bucket\\.mjs$',
-];
+const AFTER_SETUP = ['^scripts/lib/chart/', '^scripts/lib/drill/', '^scripts/make-bucket\\.mjs$'];
 
 module.exports = {
   forbidden: [

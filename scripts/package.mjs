@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, linkSync, readdirSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { Failure, misuse, readFlags, runCommand, say, task } from './lib/command/index.mjs';
 import {
@@ -84,12 +84,10 @@ function list(folder, image, bill, from) {
 function layOutSetup(target, put) {
   layOut(target, put, [
     ...filesOfPackages(packageClosure(SETUP_ROOTS)),
-    ...['package.json', 'prisma.config.ts'].map((name) => join(ROOT, name)),
+    join(ROOT, 'package.json'),
     ...filesUnder(join(ROOT, 'prisma')),
     ...SETUP_SCRIPTS.flatMap((name) => filesOf(join(ROOT, 'scripts', name))),
   ]);
-  // Run as a program by Prisma; in an image nobody may set this later.
-  chmodSync(join(target, 'scripts', 'lib', 'prisma', 'schema-engine-shim.mjs'), 0o755);
 }
 
 /** @param {string[]} folders of packages */

@@ -3,5 +3,5 @@ export { createDatabase, migrate } from './migrate.mjs';
 export { migrationFiles } from './migration-files.mjs';
 export { onDatabase } from './on-database.mjs';
 export { generateClient } from './prisma-client.mjs';
-export { runPrisma } from './prisma.mjs';
+export { schemaDifference } from './schema-difference.mjs';
 export { describeStructure } from './structure.mjs';

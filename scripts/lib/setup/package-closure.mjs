@@ -63,21 +63,14 @@ function resolve(name, from) {
   return undefined;
 }
 
-/** What the processes need: the project's own dependencies without Prisma's command line, which only migrations use. */
+/** What the processes need: the project's own dependencies. */
 export function serviceRoots() {
   const manifest = /** @type {Manifest} */ (readJson(join(ROOT, 'package.json')));
-  return Object.keys(manifest.dependencies ?? {}).filter((name) => name !== 'prisma');
+  return Object.keys(manifest.dependencies ?? {});
 }
 
-/** What migrations and the making of a bucket need. The schema engine is Prisma's WebAssembly build: nothing is fetched. */
-export const SETUP_ROOTS = [
-  'prisma',
-  'pg',
-  '@prisma/adapter-pg',
-  '@prisma/driver-adapter-utils',
-  '@prisma/schema-engine-wasm',
-  '@aws-sdk/client-s3',
-];
+/** What migrations and the making of a bucket need. */
+export const SETUP_ROOTS = ['pg', '@aws-sdk/client-s3'];
 
 /** Made by Prisma from the schema, outside of any package. */
 export const GENERATED_CLIENT = join(MODULES, '.prisma');

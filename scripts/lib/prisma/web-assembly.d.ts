@@ -1,5 +1,4 @@
-// The part of the platform's WebAssembly that schema-engine-shim.mjs uses: TypeScript declares it with the browser's types
-// only.
+// The part of the platform's WebAssembly that schema-difference.mjs uses: TypeScript declares it with the browser's types only.
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);

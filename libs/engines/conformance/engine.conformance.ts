@@ -15,7 +15,7 @@ import {
   type RunUnderTest,
   type Watch,
 } from './run-workflow';
-import type { Engine, EngineEvent, EngineWork, InputFile } from '../src/engine';
+import { isText, type Engine, type EngineEvent, type EngineWork, type InputFile } from '../src/engine';
 
 /** An engine to hold to the port's contract, and graphs of its own for what no class that all engines know can show. */
 export interface EngineUnderTest {
@@ -176,7 +176,7 @@ export function engineConformance(name: string, open: () => Promise<EngineUnderT
       const outputs = outputsOf(run);
       expect(outputs.map(({ nodeId, index }) => `${nodeId}.${index}`).sort()).toEqual(['2.0', '2.1', '4.0']);
       for (const output of outputs) {
-        if (output.kind === 'text') throw new Error('A picture was reported as text.');
+        if (isText(output)) throw new Error('A picture was reported as text.');
         expect(output.name).toMatch(/^kept_\d{5}_\.png$/);
         if (output.kind === 'file') expect(output.path.startsWith(`${run.outputDir}/`)).toBe(true);
         expect(bytesOf(output).subarray(1, 4).toString()).toBe('PNG');

@@ -8,6 +8,7 @@ export {
   quickestStopMs,
   scratchDir,
   startRun,
+  textOf,
   type EventOf,
   type Graph,
   type RunUnderTest,

@@ -3,7 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseWorkflow, type WorkflowGraph } from '@millrace/workflow';
-import type { Engine, EngineEvent, EngineOutput, EngineResult, EngineWork } from '../src/engine';
+import {
+  isText,
+  type Engine,
+  type EngineEvent,
+  type EngineOutput,
+  type EngineResult,
+  type EngineWork,
+} from '../src/engine';
 
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 
@@ -92,8 +99,14 @@ function seen<T extends EngineEvent['type']>(
 
 /** The bytes of an output that is no text. @throws where it is one. */
 export function bytesOf(output: EngineOutput | undefined): Buffer {
-  if (output === undefined || output.kind === 'text') throw new Error('The output has no bytes.');
+  if (output === undefined || isText(output)) throw new Error('The output has no bytes.');
   return output.kind === 'bytes' ? output.bytes : readFileSync(output.path);
+}
+
+/** The text of an output; null where it is none. */
+export function textOf(output: EngineOutput): string | null {
+  if (output.kind === 'text') return output.text;
+  return output.kind === 'text_file' ? readFileSync(output.path, 'utf8') : null;
 }
 
 export function outputsOf({ events }: RunUnderTest): EngineOutput[] {

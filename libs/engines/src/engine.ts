@@ -32,15 +32,16 @@ export interface EngineWork {
   extraData: Record<string, string>;
 }
 
-/** What an output consists of: a file below `outputDir`, the bytes of one, or a text. */
+/** What an output consists of: a file below `outputDir`, the bytes of one, or a text, which may be in a file (UTF-8) as well. */
 export type OutputContent =
   | { kind: 'file'; name: string; path: string }
   | { kind: 'bytes'; name: string; bytes: Buffer }
-  | { kind: 'text'; text: string };
+  | { kind: 'text'; text: string }
+  | { kind: 'text_file'; path: string };
 
 /**
- * An output as the engine found it; the caller names, hashes and stores it. Bytes that a run hands over in memory are `HELD_BYTES` at most:
- * the rest are files, however slowly they are stored.
+ * An output as the engine found it; the caller names, hashes and stores it. What a run hands over in memory is `HELD_BYTES` at most, texts
+ * included: the rest are files, however slowly they are stored.
  */
 export type EngineOutput = OutputContent & {
   nodeId: string;
@@ -48,7 +49,12 @@ export type EngineOutput = OutputContent & {
   index: number;
 };
 
-/** Bytes of the outputs of one run that are handed over in memory, at most. A picture of a million pixels is one to two million bytes. */
+/** Whether an output is a text that a node reported, in memory or in a file: it has no name. */
+export function isText(output: EngineOutput): output is EngineOutput & { kind: 'text' | 'text_file' } {
+  return output.kind === 'text' || output.kind === 'text_file';
+}
+
+/** Bytes of the outputs of one run that are handed over in memory, at most; of texts those of their UTF-8. A picture of a million pixels is one to two million bytes. */
 export const HELD_BYTES = 2 * 1024 * 1024;
 
 export type EngineEvent =

@@ -1,3 +1,4 @@
+export { HELD_BYTES, isText } from './engine';
 export type {
   Engine,
   EngineEvent,

@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path';
-import type { EngineOutput } from '@millrace/engines';
+import { isText, type EngineOutput } from '@millrace/engines';
 
 /** In UTF-8: file systems hold names of 255 bytes, and what makes a name unique is added to it. */
 const MAX_STEM_BYTES = 200;
@@ -13,7 +13,7 @@ export class OutputNames {
   constructor(private readonly classOf: (nodeId: string) => string) {}
 
   nameOf(output: EngineOutput): string {
-    const wanted = output.kind === 'text' ? this.textName(output.nodeId) : cleanName(output.name);
+    const wanted = isText(output) ? this.textName(output.nodeId) : cleanName(output.name);
     let name = wanted;
     for (let n = 2; this.taken.has(name.toLowerCase()); n += 1) {
       const extension = extname(wanted);

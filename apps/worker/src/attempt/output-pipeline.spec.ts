@@ -1,9 +1,14 @@
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { BlobStoreError, type AssetService, type StoredOutput } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
 import { ConstraintError } from '@millrace/database';
 import type { EngineOutput } from '@millrace/engines';
 import { OutputRefused, type OutputRecorder } from '@millrace/jobs';
 import { createLogger } from '@millrace/platform';
+import { eventually } from '@millrace/testing';
 import { claimedAttempt } from './fixtures/claimed-attempt';
 import { OutputPipeline } from './output-pipeline';
 
@@ -155,6 +160,31 @@ describe('outputs', () => {
     await jest.advanceTimersByTimeAsync(60_000);
     expect(await pipeline.settle()).toEqual({ status: 'stored' });
     expect(tries).toBe(times + 1);
+  });
+
+  it('that are texts are stored as text also from a file, which is removed then', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'text-output-')), 'made.txt');
+    writeFileSync(path, '<svg>');
+    const recorded: unknown[] = [];
+    const pipeline = new OutputPipeline(
+      claimed,
+      {
+        storeOutput: async (_account, source) => {
+          expect(await text(source)).toBe('<svg>');
+          return { ...stored, contentType: 'image/svg+xml' };
+        },
+      },
+      { record: (_fence, draft) => Promise.resolve(recorded.push(draft) > 0) },
+      () => 'Show',
+      new AbortController().signal,
+      MAX_OUTPUTS,
+      createLogger('test', 'silent'),
+    );
+    pipeline.add({ nodeId: '1', index: 0, kind: 'text_file', path });
+    expect(await pipeline.settle()).toEqual({ status: 'stored' });
+    expect(recorded).toMatchObject([{ name: 'Show_1_1.txt', contentType: 'text/plain; charset=utf-8' }]);
+    expect(pipeline.hasFiles).toBe(true);
+    await eventually('the file is removed', () => !existsSync(path));
   });
 
   it('beyond as many as a job may have end the run at once, and are not stored', async () => {

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { BlobStoreError, type AssetService, type StoredOutput } from '@millrace/assets';
-import type { EngineOutput } from '@millrace/engines';
+import { isText, type EngineOutput } from '@millrace/engines';
 import type { ClaimedAttempt, OutputDraft, OutputRecorder } from '@millrace/jobs';
 import { isTransient } from '@millrace/database';
 import { backoffMs, crashPoint, type Logger } from '@millrace/platform';
@@ -64,7 +64,7 @@ export class OutputPipeline {
   add(output: EngineOutput): void {
     const ordinal = this.ordinal;
     this.ordinal += 1;
-    this.hasFiles ||= output.kind === 'file';
+    this.hasFiles ||= isFile(output);
     if (ordinal >= this.maxOutputs) return this.refuse(output, ordinal);
     const name = this.names.nameOf(output);
     const draft = this.storing.then(() => this.step(output, ordinal, () => this.store(output, name, ordinal)));
@@ -133,7 +133,7 @@ export class OutputPipeline {
     const stored = await this.retried(() => this.storeBytes(output, name));
     crashPoint('output:after-bytes');
     // What cannot be removed now goes with the attempt's folder.
-    if (output.kind === 'file') void rm(output.path, { force: true }).catch(() => undefined);
+    if (isFile(output)) void rm(output.path, { force: true }).catch(() => undefined);
     const { nodeId, index: nodeIndex } = output;
     return { nodeId, nodeIndex, ordinal, name, ...stored };
   }
@@ -148,7 +148,7 @@ export class OutputPipeline {
   private async storeBytes(output: EngineOutput, name: string): Promise<StoredOutput> {
     const stored = await this.assets.storeOutput(this.claimed.accountId, sourceOf(output), { name });
     // A text that a node reports is text, even one that looks like something else.
-    return output.kind === 'text' ? { ...stored, contentType: 'text/plain; charset=utf-8' } : stored;
+    return isText(output) ? { ...stored, contentType: 'text/plain; charset=utf-8' } : stored;
   }
 
   private async retried<T>(work: () => Promise<T>): Promise<T> {
@@ -165,7 +165,11 @@ export class OutputPipeline {
   }
 }
 
+function isFile(output: EngineOutput): output is EngineOutput & { kind: 'file' | 'text_file' } {
+  return output.kind === 'file' || output.kind === 'text_file';
+}
+
 function sourceOf(output: EngineOutput): Readable {
-  if (output.kind === 'file') return createReadStream(output.path);
+  if (isFile(output)) return createReadStream(output.path);
   return Readable.from([output.kind === 'bytes' ? output.bytes : Buffer.from(output.text)]);
 }

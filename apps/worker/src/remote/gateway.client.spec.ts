@@ -54,6 +54,22 @@ describe('a request to the gateway', () => {
     expect(followersOf(leaving.signal)).toBe(0);
   });
 
+  it.each([200, 503])('is not read beyond its bound, however it is answered: %i', async (status) => {
+    const piece = Buffer.alloc(1024 * 1024, ' ');
+    const gone = new Promise<void>((resolve) => {
+      respond = (_request, response) => {
+        response.writeHead(status).once('close', resolve);
+        const go = (): void => {
+          while (!response.destroyed && response.write(piece));
+          response.once('drain', go);
+        };
+        go();
+      };
+    });
+    await expect(client.ask(ANSWER, REQUEST)).rejects.toThrow('more than 256 MiB');
+    await gone;
+  });
+
   it('is ended by its signal before the answer, and while its bytes come', async () => {
     respond = half;
     const bytes = text(await client.download({ ...REQUEST, signal: leaving.signal }));

@@ -21,6 +21,9 @@ const BYTES_TIMEOUT_MS = 300_000;
 const WAIT_TIMEOUT_MS = GATEWAY_POLL_MS + TIMEOUT_MS;
 const TIMEOUTS = { short: TIMEOUT_MS, bytes: BYTES_TIMEOUT_MS, wait: WAIT_TIMEOUT_MS };
 
+/** A job comes with its graph, which has up to 100 MiB where the deployment takes such, and more as a text within JSON. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+
 const CLIENT_ERROR = 400;
 const UNAUTHORIZED = 401;
 const SERVER_ERROR = 500;
@@ -77,7 +80,7 @@ export class GatewayClient {
     const limit = limitOf(request);
     try {
       const response = await this.send(request, limit.signal);
-      const parsed = schema.safeParse(await textOf(response));
+      const parsed = schema.safeParse(await jsonOf(response));
       if (parsed.success) return parsed.data;
     } finally {
       limit.release();
@@ -108,7 +111,7 @@ export class GatewayClient {
       signal,
     });
     if (response.ok) return response;
-    throw errorOf(response, await textOf(response));
+    throw errorOf(response, await jsonOf(response));
   }
 }
 
@@ -180,9 +183,17 @@ async function request(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-async function textOf(response: Response): Promise<unknown> {
+/** The JSON of an answer; undefined where it is none. */
+async function jsonOf({ body }: Response): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
   try {
-    return JSON.parse(await response.text());
+    for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_ANSWER_BYTES) throw new Error('it has more than 256 MiB');
+    }
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw new GatewayUnreachable(`the answer broke off: ${reasonOf(error)}`, { cause: error });

@@ -1,8 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { bytesOf, logOf, outputsOf, scratchDir, startRun, type Graph, type RunUnderTest } from '../run-workflow';
+import {
+  bytesOf,
+  logOf,
+  outputsOf,
+  scratchDir,
+  startRun,
+  textOf,
+  type Graph,
+  type RunUnderTest,
+} from '../run-workflow';
 import type { ComfyuiEngine } from '../../src/comfyui/comfyui.engine';
+import { isText } from '../../src/engine';
 
 /** A ComfyUI to hold to the suite; it has the test nodes (`libs/testing/src/comfyui-simulator/test-nodes`). */
 export interface SuiteTarget {
@@ -31,7 +41,7 @@ const steps = (count: number, image?: string, secondsPerStep = 0.02): Graph[stri
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
 function named(run: RunUnderTest): [string, string][] {
-  return outputsOf(run).map((output) => [output.nodeId, output.kind === 'text' ? output.text : output.name]);
+  return outputsOf(run).map((output) => [output.nodeId, isText(output) ? (textOf(output) ?? '') : output.name]);
 }
 
 /**

@@ -69,6 +69,7 @@ export class ComfyuiEngine implements Engine {
     this.keeper = new ServerKeeper(host, this.bounds, {
       onText: (text) => this.current?.monitor.onText(text),
       onBinary: (data) => this.current?.monitor.onBinary(data),
+      onTooLarge: () => this.current?.monitor.onTooLarge(),
       onOpen: () => this.serverCatalogue.expire(),
       onGone: () => this.forgetServer(),
       onNotice: (notice) => options.onNotice?.(notice),

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { bytesOf, logOf, outputsOf, scratchDir, startRun, type Graph } from '../../conformance/run-workflow';
+import { bytesOf, logOf, outputsOf, scratchDir, startRun, textOf, type Graph } from '../../conformance/run-workflow';
 import { ComfyuiSimulator, type SimulatedServerOptions } from '@millrace/testing';
 import type { AttachOptions, ComfyuiBounds } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
@@ -118,7 +118,7 @@ describe('an engine attached to a ComfyUI, given work', () => {
       '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
     });
     expect(await run.result).toEqual({ status: 'succeeded' });
-    expect(outputsOf(run).map((output) => output.kind === 'text' && output.text === text)).toEqual([true, true]);
+    expect(outputsOf(run).map((output) => textOf(output) === text)).toEqual([true, true]);
   });
 
   it('fails a run whose input ComfyUI does not take', async () => {

@@ -5,6 +5,7 @@ import { HttpTransport, type Answer, type MultipartFile, type TransportOptions }
 import { parseLenientJson } from './lenient-json';
 import { listOf, objectOf, textOf } from './messages';
 import type { Fetched, FetchTarget, ServerFile } from './server-file';
+import { MAX_TEXT_BYTES, pythonJsonBytes } from './size-bounds';
 
 /** ComfyUI answered, with a status that the request was not made for. */
 export class UnexpectedAnswer extends Error {
@@ -28,9 +29,14 @@ export interface SystemStats {
   argv: string[];
 }
 
-/** ComfyUI's HTTP routes, as verbs. Every method rejects with `Unreachable` when no answer comes. */
+/**
+ * ComfyUI's HTTP routes, as verbs. Every method rejects with `Unreachable` when no answer comes, and with `TooLarge` when there is more
+ * of it than is read.
+ */
 export class ComfyuiClient {
   private readonly http: HttpTransport;
+  /** Of the prompt that was posted last, as an answer repeats it. */
+  private promptBytes = 0;
 
   constructor(options: TransportOptions) {
     this.http = new HttpTransport(options);
@@ -38,12 +44,14 @@ export class ComfyuiClient {
 
   /** Queues a prompt. Sent once: only the caller knows whether it may be sent again after a lost answer. */
   postPrompt(body: string, timeoutMs: number): Promise<Answer> {
-    return this.http.send({ method: 'POST', path: '/prompt', body, timeoutMs });
+    this.promptBytes = pythonJsonBytes(body);
+    return this.http.send({ method: 'POST', path: '/prompt', body, timeoutMs, maxBytes: this.maxSaidBytes });
   }
 
   /** The entry of a prompt that ended, or null while it has not, or is unknown. */
   async history(promptId: string): Promise<HistoryEntry | null> {
-    return readHistory(await this.getJson(`/history/${encodeURIComponent(promptId)}`), promptId);
+    const path = `/history/${encodeURIComponent(promptId)}`;
+    return readHistory(await this.getJson(path, this.maxSaidBytes), promptId);
   }
 
   async forgetHistory(promptId: string): Promise<void> {
@@ -138,14 +146,19 @@ export class ComfyuiClient {
     this.http.close();
   }
 
-  private async getText(path: string): Promise<string> {
-    const { status, text } = await this.http.sendRepeatably({ method: 'GET', path });
+  /** Of an answer that nodes can fill. */
+  private get maxSaidBytes(): number {
+    return MAX_TEXT_BYTES + this.promptBytes;
+  }
+
+  private async getText(path: string, maxBytes?: number): Promise<string> {
+    const { status, text } = await this.http.sendRepeatably({ method: 'GET', path, ...(maxBytes && { maxBytes }) });
     if (status !== 200) throw new UnexpectedAnswer(`GET ${path}`, status, text);
     return text;
   }
 
-  private async getJson(path: string): Promise<unknown> {
-    return parseLenientJson(await this.getText(path));
+  private async getJson(path: string, maxBytes?: number): Promise<unknown> {
+    return parseLenientJson(await this.getText(path, maxBytes));
   }
 
   private async post(path: string, body: unknown): Promise<void> {

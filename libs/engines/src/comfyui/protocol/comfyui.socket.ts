@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { MAX_MESSAGE_BYTES, MAX_TEXT_BYTES } from './size-bounds';
 
 export interface SocketOptions {
   /** The server's HTTP address. */
@@ -14,15 +15,14 @@ export interface SocketOptions {
 export interface SocketListener {
   onText(text: string): void;
   onBinary(data: Buffer): void;
+  /** A message was larger than is taken, and is lost. The socket is opened again where that ended it. */
+  onTooLarge(): void;
   /** The server has registered the socket: messages for its client id arrive from here on. */
   onOpen(): void;
 }
 
 /** Asks for previews that name their node; to be said first on every connection. */
 const HANDSHAKE = JSON.stringify({ type: 'feature_flags', data: { supports_preview_metadata: true } });
-
-/** One message may hold a whole text output, or a full-size picture. */
-const MAX_MESSAGE_BYTES = 512 * 1024 * 1024;
 
 const MAX_PAUSE_MS = 2_000;
 
@@ -144,10 +144,13 @@ class Connection {
     socket.once('open', () => socket.send(HANDSHAKE));
     socket.once('message', () => clearTimeout(mute));
     socket.on('pong', () => (this.answered = true));
-    // Every error is followed by a close, which says all that matters.
-    socket.on('error', () => undefined);
+    // Every error is followed by a close, which says all else that matters.
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') listener.onTooLarge();
+    });
     socket.on('message', (data: Buffer, isBinary) => {
       if (isBinary) listener.onBinary(data);
+      else if (data.length > MAX_TEXT_BYTES) listener.onTooLarge();
       else listener.onText(data.toString('utf8'));
     });
   }

@@ -4,6 +4,7 @@ import { Agent as SecureAgent, request as requestHttps } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Fetched, FetchTarget } from './server-file';
+import { MAX_ANSWER_BYTES, TooLarge } from './size-bounds';
 
 export interface TransportOptions {
   /** Where ComfyUI answers, with the path below which its routes stand: `http://127.0.0.1:8188`, `https://gpu.example/comfy`. */
@@ -25,6 +26,8 @@ export interface RequestToSend {
   /** Sent as JSON. */
   body?: string;
   timeoutMs?: number;
+  /** Of the answer; `MAX_ANSWER_BYTES` where it is not given. */
+  maxBytes?: number;
 }
 
 type OutgoingHeaders = Record<string, string | number>;
@@ -53,7 +56,10 @@ export class HttpTransport {
     this.agent = this.base.protocol === 'https:' ? new SecureAgent(settings) : new Agent(settings);
   }
 
-  /** @throws {Unreachable} when no whole answer came within the time allowed */
+  /**
+   * @throws {Unreachable} when no whole answer came within the time allowed
+   * @throws {TooLarge} when the answer has more than `maxBytes`, which are not read
+   */
   send(request: RequestToSend): Promise<Answer> {
     return this.sendOver(this.agent, request);
   }
@@ -77,7 +83,7 @@ export class HttpTransport {
     try {
       exchange.request.end(body);
       const response = await exchange.response;
-      return { status: response.statusCode ?? 0, text: await readText(response) };
+      return { status: response.statusCode ?? 0, text: await readText(response, request) };
     } catch (error) {
       throw exchange.failure(error);
     } finally {
@@ -99,7 +105,7 @@ export class HttpTransport {
     const whole = sent.then(() => void exchange.request.end(file.tail));
     try {
       const response = await Promise.race([exchange.response, whole.then(() => exchange.response)]);
-      return { status: response.statusCode ?? 0, text: await readText(response) };
+      return { status: response.statusCode ?? 0, text: await readText(response, { method: 'POST', path }) };
     } catch (error) {
       throw exchange.failure(error);
     } finally {
@@ -187,7 +193,8 @@ class Exchange {
   failure(error: unknown): Error {
     this.request.destroy();
     const cause = error as Error;
-    return cause.name === 'AbortError' ? cause : new Unreachable(this.connected, cause);
+    if (cause.name === 'AbortError' || cause instanceof TooLarge) return cause;
+    return new Unreachable(this.connected, cause);
   }
 }
 
@@ -196,8 +203,18 @@ function isStaleConnection({ cause }: Unreachable): boolean {
   return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
-async function readText(response: IncomingMessage): Promise<string> {
-  return (await buffer(response)).toString('utf8');
+async function readText(
+  response: IncomingMessage,
+  { method, path, maxBytes = MAX_ANSWER_BYTES }: Pick<RequestToSend, 'method' | 'path' | 'maxBytes'>,
+): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new TooLarge(`${method} ${path}`, maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** An answer that breaks off fails, also where it is held: it is shorter than it says. */

@@ -17,3 +17,4 @@ export {
 } from './messages';
 export { mapExtraData, postPrompt } from './post-prompt';
 export { baseName, type Fetched, type FetchTarget, type ServerFile } from './server-file';
+export { MAX_MESSAGE_BYTES, MAX_TEXT_BYTES, TooLarge, inMib } from './size-bounds';

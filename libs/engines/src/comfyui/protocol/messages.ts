@@ -34,6 +34,11 @@ export type ServerMessage =
   /** `status`, `feature_flags` and what node packs send. */
   | { type: 'other' };
 
+/** Of the message of a node's error, and of its traceback, in UTF-16 units: four times what is shown. They are kept as long as the run. */
+const MAX_ERROR_LENGTH = 128 * 1024;
+/** Of the names of a class and of an exception. */
+const MAX_NAME_LENGTH = 1_024;
+
 const OTHER: ServerMessage = { type: 'other' };
 const PROGRESS_STATE = /^\s*\{\s*"type"\s*:\s*"progress_state"/;
 
@@ -110,11 +115,32 @@ function logText(entry: unknown): string {
 function errorOf(data: Record<string, unknown>): NodeError {
   return {
     nodeId: textOf(data['node_id']),
-    nodeType: textOf(data['node_type']),
-    exceptionType: textOf(data['exception_type']) ?? '',
-    message: (textOf(data['exception_message']) ?? '').trim(),
-    traceback: textsOf(data['traceback']),
+    nodeType: textOf(data['node_type'])?.slice(0, MAX_NAME_LENGTH) ?? null,
+    exceptionType: textOf(data['exception_type'])?.slice(0, MAX_NAME_LENGTH) ?? '',
+    message: endsOf((textOf(data['exception_message']) ?? '').trim()),
+    traceback: lastOf(textsOf(data['traceback'])),
   };
+}
+
+/** Both ends: one of them is shown, and it is longer than what is shown or searched for secrets, half of which would not be found. */
+function endsOf(message: string): string {
+  if (message.length <= MAX_ERROR_LENGTH) return message;
+  const half = MAX_ERROR_LENGTH / 2;
+  return copyOf(`${message.slice(0, half)}\n…\n${message.slice(-half)}`);
+}
+
+/** The last frames, in which stands what was raised. */
+function lastOf(frames: string[]): string[] {
+  let left = MAX_ERROR_LENGTH;
+  const from = frames.findLastIndex((frame) => (left -= frame.length) < 0);
+  if (from < 0) return frames;
+  const kept = from === frames.length - 1 ? [frames[from]?.slice(-MAX_ERROR_LENGTH) ?? ''] : frames.slice(from + 1);
+  return kept.map(copyOf);
+}
+
+/** A text of its own: a part of a longer one keeps the whole in memory. */
+function copyOf(part: string): string {
+  return Buffer.from(part, 'utf16le').toString('utf16le');
 }
 
 function attempt(text: string): unknown {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ComfyuiBounds } from '../comfyui.config';
-import { type ComfyuiClient, locatePrompt } from '../protocol';
+import { type ComfyuiClient, locatePrompt, TooLarge } from '../protocol';
 
 /** `stopped`: it runs no more, and has ended or was never started. `ignored`: it still does, after the grace period. */
 export type CancelResult = 'stopped' | 'ignored';
@@ -19,7 +19,8 @@ export async function cancelRun(
 ): Promise<CancelResult> {
   const deadlineMs = performance.now() + bounds.interruptGraceMs;
   while (!isOver()) {
-    if (await hasStopped(client, promptId).catch(() => false)) return 'stopped';
+    // An entry that is too large to be read is one all the same: what has none is answered with a few bytes.
+    if (await hasStopped(client, promptId).catch((error) => error instanceof TooLarge)) return 'stopped';
     if (performance.now() >= deadlineMs) return isOver() ? 'stopped' : 'ignored';
     await delay(bounds.cancelEveryMs);
   }

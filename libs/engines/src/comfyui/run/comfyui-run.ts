@@ -3,13 +3,14 @@ import type { EngineFailure, EngineResult, EngineRunContext, EngineWork } from '
 import type { ComfyuiBounds, GraphLimits } from '../comfyui.config';
 import { InputUnavailable, runFolder, stagedName } from '../files';
 import { GraphRefusal, sanitiseGraph, type SanitisedGraph } from '../graph';
-import { mapExtraData, postPrompt } from '../protocol';
+import { mapExtraData, postPrompt, TooLarge } from '../protocol';
 import { cancelRun, type CancelResult } from './cancel';
 import { diskFaultOf } from './disk-fault';
 import type { FetchTimes } from './fetch-times';
 import { RunMonitor } from './run-monitor';
 import { PROCESS_ENDED, type Ending, type RunOutcome, type RunServer } from './run-outcome';
 import type { RunOutputs } from './run-outputs';
+import { tooLargeFailure } from './too-large';
 import { boundedMessage, verdictOf } from './verdict';
 
 export interface RunSettings {
@@ -47,7 +48,9 @@ export class ComfyuiRun {
 
   /** Never rejects. Nothing is emitted or written to the caller's folder after it resolves. */
   async execute(): Promise<RunOutcome> {
-    const outcome = await this.attempt().catch((error: unknown) => this.outcomeOf(error));
+    const outcome = await this.attempt().catch((error: unknown) =>
+      error instanceof TooLarge ? this.saidTooMuch(null) : this.outcomeOf(error),
+    );
     await this.monitor.close();
     return outcome;
   }
@@ -119,6 +122,7 @@ export class ComfyuiRun {
     const { bounds } = this.settings;
     if (ending.kind === 'lost') return this.lost(ending.reason, true);
     if (ending.kind === 'crashed') return await this.crashed(outputs);
+    if (ending.kind === 'too_large') return await this.saidTooMuch(ending.nodeId);
     if (ending.kind === 'ignored') {
       return this.lost(`ComfyUI ignored the interrupt for ${bounds.interruptGraceMs} ms.`, true);
     }
@@ -149,6 +153,16 @@ export class ComfyuiRun {
     const verdict = verdictOf(this.monitor.state, this.server.scrubber.failure);
     if (verdict.status === 'failed') return this.outcome({ status: 'failed', failure: verdict.failure }, true);
     return this.lost(verdict.status === 'broken' ? verdict.reason : PROCESS_ENDED, true);
+  }
+
+  /** Another attempt would say as much. What it does not say cannot be known, so that it is not left to go on. */
+  private async saidTooMuch(nodeId: string | null): Promise<RunOutcome> {
+    const isStuck = (await this.cancel()) === 'ignored';
+    // What was made before belongs to the caller; what can no longer be fetched changes nothing.
+    await this.monitor.outputs?.whenDone().catch(() => undefined);
+    if (this.context.signal.aborted) return this.outcome({ status: 'interrupted' }, isStuck);
+    const failure = tooLargeFailure(nodeId, this.monitor.state.graph.classes);
+    return this.outcome({ status: 'failed', failure }, isStuck);
   }
 
   private async handOver(outputs: RunOutputs, hasMissed: () => boolean): Promise<RunOutcome> {

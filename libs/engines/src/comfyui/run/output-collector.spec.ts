@@ -1,9 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { eventually } from '@millrace/testing';
 import { scratchDir } from '../../../conformance/run-workflow';
-import { HELD_BYTES, type EngineOutput } from '../../engine';
+import { HELD_BYTES, isText, type EngineOutput } from '../../engine';
 import type { RunFiles } from '../files';
-import { OutputCollector } from './output-collector';
+import { diskFaultOf } from './disk-fault';
+import { MAX_UNWRITTEN_BYTES, OutputCollector } from './output-collector';
 
 /** Files of these sizes, held where the target allows it. */
 function filesOf(sizes: Record<string, number>): Pick<RunFiles, 'fetch'> {
@@ -29,7 +31,10 @@ describe('the outputs of a run', () => {
   });
 
   function collector(sizes: Record<string, number> = {}): OutputCollector {
-    const files = filesOf(sizes) as RunFiles;
+    return collectorOf(filesOf(sizes) as RunFiles);
+  }
+
+  function collectorOf(files: RunFiles): OutputCollector {
     const emit = (output: EngineOutput): void => void outputs.push(output);
     return new OutputCollector({ runId, outputDir, classes: new Map(), files, signal: AbortSignal.abort(), emit });
   }
@@ -52,16 +57,62 @@ describe('the outputs of a run', () => {
     expect(outputs.map(({ nodeId, index, kind }) => [nodeId, index, kind])).toEqual([
       ['1', 0, 'bytes'],
       ['1', 1, 'file'],
-      ['1', 2, 'bytes'],
-      ['1', 3, 'file'],
-      ['2', 0, 'file'],
+      ['1', 2, 'file'],
+      ['1', 3, 'bytes'],
+      ['2', 0, 'bytes'],
     ]);
     const contents = outputs.map((output) => {
-      if (output.kind === 'text') throw new Error('A file was reported as text.');
+      if (isText(output)) throw new Error('A file was reported as text.');
       return output.kind === 'bytes' ? output.bytes : readFileSync(output.path);
     });
     expect(contents.map(({ length }) => length)).toEqual([HELD_BYTES - 10, 11, 10, 1, 7]);
     expect(contents.map((bytes) => bytes.toString('latin1', 0, 1))).toEqual(['a', 'b', 'c', 'd', 'p']);
+  });
+
+  it('that are texts count towards the bound, in bytes, and are files beyond it', async () => {
+    const collecting = collector();
+    const half = 'ü'.repeat(HELD_BYTES / 4);
+    collecting.take({ nodeId: '1', source: '1', output: { text: [half, half, 'one more', 7] } });
+    expect(await collecting.whenDone()).toBeNull();
+    expect(outputs.map(({ index, kind }) => [index, kind])).toEqual([
+      [0, 'text'],
+      [1, 'text'],
+      [2, 'text_file'],
+      [3, 'text_file'],
+    ]);
+    expect(outputs.flatMap((output) => (output.kind === 'text_file' ? readFileSync(output.path, 'utf8') : []))).toEqual(
+      ['one more', '7'],
+    );
+  });
+
+  it('that come over the socket do not wait in memory for a file that is fetched', async () => {
+    let deliver: (value: Buffer) => void = () => undefined;
+    const files = { fetch: () => new Promise<Buffer>((resolve) => (deliver = resolve)) } as unknown as RunFiles;
+    const collecting = collectorOf(files);
+    collecting.take({ nodeId: '1', source: '1', output: reported('a.png') });
+    for (const picture of ['first', 'second']) {
+      collecting.takePicture('2', 'image/png', Buffer.alloc(HELD_BYTES, picture));
+    }
+    await eventually('the pictures are written', () => existsSync(outputDir) && readdirSync(outputDir).length === 1);
+    expect(outputs).toEqual([]);
+    deliver(Buffer.from('fetched'));
+    expect(await collecting.whenDone()).toBeNull();
+    expect(
+      outputs.map((output) => [output.nodeId, output.index, output.kind, 'name' in output && output.name]),
+    ).toEqual([
+      ['1', 0, 'bytes', 'a.png'],
+      ['2', 0, 'bytes', 'ComfyUI_00001_.png'],
+      ['2', 1, 'file', 'ComfyUI_00002_.png'],
+    ]);
+  });
+
+  it('that come faster than the disk takes them are dropped, and the disk is to blame', async () => {
+    const collecting = collector();
+    const picture = Buffer.alloc(MAX_UNWRITTEN_BYTES / 4);
+    for (let n = 0; n < 6; n += 1) collecting.takePicture('2', 'image/png', picture);
+    const error: unknown = await collecting.whenDone().catch((thrown: unknown) => thrown);
+    expect(diskFaultOf(error)).toBe('the disk of its worker failed (EIO)');
+    expect(readdirSync(outputDir).length).toBeLessThanOrEqual(4);
   });
 
   it('have no folder where all of them are held', async () => {

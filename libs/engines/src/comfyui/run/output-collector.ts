@@ -1,10 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HELD_BYTES, type EngineFailure, type EngineOutput, type OutputContent } from '../../engine';
-import { baseName, type Fetched, type ServerFile } from '../protocol';
+import { baseName, MAX_MESSAGE_BYTES, type Fetched, type ServerFile } from '../protocol';
 import { reportedItems, type ReportedItem } from './reported-items';
 import { type RunFiles, prefixBase } from '../files';
 import type { NodeReport } from './run-state';
+
+/** Of pictures that came over the socket and are being written. Only a disk that hangs has so much to write: pictures cost time to make. */
+export const MAX_UNWRITTEN_BYTES = 2 * MAX_MESSAGE_BYTES;
 
 /** Why a run's outputs can't be handed over. */
 export type CollectFailure =
@@ -29,6 +32,7 @@ export class OutputCollector {
   private readonly found: ServerFile[] = [];
   private collected = 0;
   private heldBytes = 0;
+  private unwrittenBytes = 0;
   private failed: CollectFailure | null = null;
   private error: Error | null = null;
 
@@ -48,16 +52,17 @@ export class OutputCollector {
     });
   }
 
-  /** Queues a picture that came over the socket, and is a file from here on. */
+  /** Queues a picture that came over the socket. It is written at once: what is queued before it may take long to fetch. */
   takePicture(nodeId: string, contentType: string, data: Buffer): void {
+    if (this.error !== null) return;
+    const extension = contentType === 'image/jpeg' ? 'jpg' : 'png';
+    const placed = this.place(data, extension);
     this.enqueue(async () => {
-      const extension = contentType === 'image/jpeg' ? 'jpg' : 'png';
       const name = `ComfyUI_${String((this.counts.get(nodeId) ?? 0) + 1).padStart(5, '0')}_.${extension}`;
-      if (data.length <= this.maxHeldBytes) return this.handOver(nodeId, name, data);
-      const path = await this.newPath(name);
-      await writeFile(path, data, { flag: 'wx' });
-      this.handOver(nodeId, name, path);
+      this.handOver(nodeId, name, await placed);
     });
+    // Also where that is not done any more, because something went wrong: nothing is written once all is done.
+    this.tail = Promise.all([this.tail, placed.catch(() => undefined)]).then(() => undefined);
   }
 
   /** Queues files that a node saved and did not report. */
@@ -86,10 +91,11 @@ export class OutputCollector {
   }
 
   private async collect(nodeId: string, item: ReportedItem): Promise<void> {
-    if (item.kind === 'text') return this.emit(nodeId, item);
+    if (item.kind === 'text') return await this.handOverText(nodeId, item);
     if (item.kind === 'foreign') return this.fail({ kind: 'failed', failure: this.foreignFailure(nodeId) });
     const target = { newPath: () => this.newPath(item.name), maxHeldBytes: this.maxHeldBytes };
     const fetched = await this.options.files.fetch(item.file, target, this.options.signal);
+    if (typeof fetched === 'object') this.heldBytes += fetched?.length ?? 0;
     if (fetched !== null) return this.handOver(nodeId, item.name, fetched);
     this.fail({ kind: 'missing', reason: `Node ${nodeId} reported a file that is not there.` });
   }
@@ -100,8 +106,39 @@ export class OutputCollector {
 
   private handOver(nodeId: string, name: string, fetched: Fetched): void {
     if (typeof fetched === 'string') return this.emit(nodeId, { kind: 'file', name, path: fetched });
-    this.heldBytes += fetched.length;
     this.emit(nodeId, { kind: 'bytes', name, bytes: fetched });
+  }
+
+  private async handOverText(nodeId: string, item: { kind: 'text'; text: string }): Promise<void> {
+    const bytes = Buffer.byteLength(item.text);
+    if (this.holds(bytes)) return this.emit(nodeId, item);
+    this.emit(nodeId, { kind: 'text_file', path: await this.write(item.text, 'txt') });
+  }
+
+  /** Where bytes are until they are stored: in memory, or in a file that is being written. */
+  private async place(data: Buffer, extension: string): Promise<Fetched> {
+    if (this.holds(data.length)) return data;
+    if (this.unwrittenBytes + data.length > MAX_UNWRITTEN_BYTES) {
+      this.error = Object.assign(new Error('Pictures come faster than the disk takes them.'), { code: 'EIO' });
+      throw this.error;
+    }
+    this.unwrittenBytes += data.length;
+    const path = await this.write(data, extension);
+    this.unwrittenBytes -= data.length;
+    return path;
+  }
+
+  /** Whether so many bytes more are handed over in memory; they count from then on. */
+  private holds(bytes: number): boolean {
+    if (bytes > this.maxHeldBytes) return false;
+    this.heldBytes += bytes;
+    return true;
+  }
+
+  private async write(content: Buffer | string, extension: string): Promise<string> {
+    const path = await this.newPath(`made.${extension}`);
+    await writeFile(path, content, { flag: 'wx' });
+    return path;
   }
 
   private emit(nodeId: string, content: OutputContent): void {

@@ -1,13 +1,13 @@
 import type { EngineEvent, EngineRunContext } from '../../engine';
 import type { ComfyuiBounds } from '../comfyui.config';
 import type { SanitisedGraph } from '../graph';
-import { readFrame, readMessage, type HistoryEntry, type ServerMessage } from '../protocol';
+import { MAX_TEXT_BYTES, readFrame, readMessage, type HistoryEntry, type ServerMessage } from '../protocol';
 import { gpuFaultOf } from './gpu-fault';
 import { RunLog } from './run-log';
 import { PROCESS_ENDED, type Ending, type RunServer } from './run-outcome';
 import { RunOutputs } from './run-outputs';
 import { onFrame, onHistory, onMessage } from './run-reducer';
-import { initialState, type Reduction, type RunState } from './run-state';
+import { initialState, submittedNode, type Reduction, type RunState } from './run-state';
 import { RunWatch } from './run-watch';
 
 export interface RunMonitorOptions {
@@ -35,6 +35,8 @@ export class RunMonitor {
   private currentState: RunState;
   private currentOutputs: RunOutputs | null = null;
   private driverError: string | null = null;
+  /** Of the messages in which nodes reported, in UTF-16 units. */
+  private reportedLength = 0;
   private end: (ending: Ending) => void = () => undefined;
 
   constructor(private readonly options: RunMonitorOptions) {
@@ -43,6 +45,7 @@ export class RunMonitor {
     this.currentState = initialState({ promptId: work.runId, classes: new Map() });
     this.watch = new RunWatch(server.client, work.runId, bounds, {
       onEntry: (entry) => this.end({ kind: 'ended', entry }),
+      onTooLarge: () => this.end({ kind: 'too_large', nodeId: null }),
       onRunning: () => this.apply(onMessage(this.state, { type: 'execution_start', promptId: work.runId })),
       onMute: () => this.reopenSocket(),
       onGone: (reason) => this.end(options.isToStop() ? { kind: 'stopped' } : { kind: 'lost', reason }),
@@ -91,8 +94,15 @@ export class RunMonitor {
     const message = readMessage(text);
     if (message.type === 'logs') return this.log.write(message.text);
     if (isAbout(message, this.options.work.runId)) this.watch.onSign();
+    if (message.type === 'executed' && this.isTooMuch(message, text.length)) return;
     if (message.type === 'executing' && message.node !== null) this.outputs?.onNodeAnnounced(message.node);
     this.apply(onMessage(this.state, message));
+  }
+
+  /** A message of the server's socket was too large to be taken. Nothing but a node that runs says so much. */
+  onTooLarge(): void {
+    const nodeId = submittedNode(this.state, this.state.current, null);
+    if (this.state.started) this.end({ kind: 'too_large', nodeId });
   }
 
   /** A binary message of the server's socket. */
@@ -163,6 +173,14 @@ export class RunMonitor {
   private reopenSocket(): void {
     // Such a run keeps a socket that is only silent, as it is for as long as a model loads.
     if (!this.outputs?.needsSocket) this.options.server.socket.reopen();
+  }
+
+  /** History repeats all that was reported in one answer, so that the bound of one text is that of all of them. */
+  private isTooMuch(message: ServerMessage, length: number): boolean {
+    if (isAbout(message, this.options.work.runId)) this.reportedLength += length;
+    if (this.reportedLength <= MAX_TEXT_BYTES) return false;
+    this.end({ kind: 'too_large', nodeId: null });
+    return true;
   }
 
   private apply({ state, signals }: Reduction): void {

@@ -37,6 +37,8 @@ export type Ending =
   | { kind: 'ended'; entry: HistoryEntry | null }
   /** Its node ended the process, and said why. */
   | { kind: 'crashed' }
+  /** It said more than is taken; the node at which that showed, null where several may have. */
+  | { kind: 'too_large'; nodeId: string | null }
   /** It was canceled, and has stopped. */
   | { kind: 'stopped' }
   /** It was canceled, and goes on. */

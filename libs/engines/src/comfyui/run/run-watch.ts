@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ComfyuiBounds } from '../comfyui.config';
-import { type ComfyuiClient, type Queue, locatePrompt, type HistoryEntry } from '../protocol';
+import { type ComfyuiClient, type Queue, locatePrompt, type HistoryEntry, TooLarge } from '../protocol';
 import { judge, type RunFacts } from './watchdog';
 
 export interface RunWatchListener {
   /** The run has ended, and this is its entry. */
   onEntry(entry: HistoryEntry): void;
+  /** The run has ended, and its entry is larger than is read. */
+  onTooLarge(): void;
   /** The run has left the queue. */
   onRunning(): void;
   onMute(): void;
@@ -58,8 +60,11 @@ export class RunWatch {
   }
 
   private async look(): Promise<void> {
-    const found = await locatePrompt(this.client, this.promptId).catch(() => null);
+    const found = await locatePrompt(this.client, this.promptId).catch((error: unknown) =>
+      error instanceof TooLarge ? 'too_large' : null,
+    );
     if (this.stopping.signal.aborted) return;
+    if (found === 'too_large') return this.listener.onTooLarge();
     if (found && 'entry' in found) return this.listener.onEntry(found.entry);
     this.unreachableSinceMs = found ? null : (this.unreachableSinceMs ?? performance.now());
     if (found?.place === 'running') this.listener.onRunning();

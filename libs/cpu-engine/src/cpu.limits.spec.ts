@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { outputsOf, scratchDir, startRun, type Graph, type RunUnderTest } from '@millrace/engines/conformance';
-import type { InputFile } from '@millrace/engines';
+import { HELD_BYTES, type InputFile } from '@millrace/engines';
 import { CpuEngine } from './cpu.engine';
 import { pngFile } from './image/codec/png-chunks';
 
@@ -43,6 +43,26 @@ describe('the bounds of the CPU engine', () => {
     const run = startRun(engine, { '1': empty(8, 8), '2': saved }, { outputDir });
     expect(await run.result).toEqual({ status: 'disk_failed', reason: 'the disk of its worker is full (ENOSPC)' });
     expect(await engine.health()).toMatchObject({ ready: true });
+  });
+
+  it('hands over texts in memory up to the bound of a run, and as files beyond', async () => {
+    const text = 'ü'.repeat(HELD_BYTES / 4);
+    const graph: Graph = { '0': node('PrimitiveStringMultiline', { value: text }) };
+    for (const id of ['1', '2', '3', '4']) graph[id] = node('PreviewAny', { source: ['0', 0] });
+    const run = startRun(engine, graph);
+    expect(await run.result).toEqual({ status: 'succeeded' });
+    const outputs = outputsOf(run);
+    expect(outputs.map(({ nodeId, kind }) => [nodeId, kind])).toEqual([
+      ['1', 'text'],
+      ['2', 'text'],
+      ['3', 'text_file'],
+      ['4', 'text_file'],
+    ]);
+    const paths = outputs.flatMap((output) => (output.kind === 'text_file' ? [output.path] : []));
+    for (const path of paths) {
+      expect(dirname(path)).toBe(run.outputDir);
+      expect(readFileSync(path, 'utf8')).toBe(text);
+    }
   });
 
   it('refuses a picture beyond the memory of a run before making it, naming both sizes', async () => {

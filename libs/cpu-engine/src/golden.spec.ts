@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { member, members, parseJson, sliceOf } from '@millrace/workflow';
 import sharp from 'sharp';
-import { outputsOf, startRun, type RunUnderTest } from '@millrace/engines/conformance';
+import { outputsOf, startRun, textOf, type RunUnderTest } from '@millrace/engines/conformance';
 import type { EngineOutput, InputFile } from '@millrace/engines';
 import { CpuEngine } from './cpu.engine';
 
@@ -131,7 +131,7 @@ describe.each(['golden', 'siblings'])('the CPU engine gives what ComfyUI gives: 
       expect(mine).toHaveLength(expected.length);
       const texts = expected.flatMap((output) => ('text' in output ? [output.text] : []));
       if (texts.length > 0) {
-        expect(mine.map((output) => (output.kind === 'text' ? output.text : null))).toEqual(texts);
+        expect(mine.map((output) => textOf(output))).toEqual(texts);
         if (!errors.has(golden.name)) errors.set(golden.name, { largest: 0, mean: 0 });
       } else await expectPictures(golden, node, run);
     }

@@ -38,7 +38,7 @@ export interface NodeContext extends Work {
    */
   saveFiles(file: NewFile, count: number, encode: (index: number) => Promise<Buffer>): Promise<void>;
   /** Report text as an output of the node. */
-  saveText(text: string): void;
+  saveText(text: string): Promise<void>;
 }
 
 /** Thrown when an input file can not be had. */

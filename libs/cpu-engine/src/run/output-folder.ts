@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix } from 'node:path';
+import { HELD_BYTES } from '@millrace/engines';
 import type { NewFile } from '../node-api/node-context';
 import { NodeFault } from '../node-api/node-fault';
 
@@ -15,6 +17,9 @@ export class OutputWriteError extends Error {}
 
 /** The folder that a run writes into, made with its first file. */
 export class OutputFolder {
+  /** Of the texts that the run hands over in memory. */
+  private heldBytes = 0;
+
   constructor(private readonly root: string) {}
 
   /**
@@ -40,6 +45,24 @@ export class OutputFolder {
       await onDisk(() => writeFile(path, bytes));
       written(name, path);
     }
+  }
+
+  /**
+   * The text itself, as long as the run may hand texts over in memory; else the path of a new file that has it. No prefix names that.
+   *
+   * @throws {OutputWriteError} when the disk refuses.
+   */
+  async keepText(text: string): Promise<{ kind: 'text'; text: string } | { kind: 'text_file'; path: string }> {
+    const bytes = Buffer.byteLength(text);
+    if (this.heldBytes + bytes <= HELD_BYTES) {
+      this.heldBytes += bytes;
+      return { kind: 'text', text };
+    }
+    const path = join(this.root, `${randomUUID()}.txt`);
+    await mkdir(this.root, { recursive: true })
+      .then(() => writeFile(path, text))
+      .catch(failOnDisk);
+    return { kind: 'text_file', path };
   }
 
   private async nextNumber(directory: string, base: string): Promise<number> {

@@ -86,10 +86,8 @@ export class RunContext implements NodeContext {
     });
   }
 
-  saveText(text: string): void {
-    this.resources.emit({
-      type: 'output',
-      output: { nodeId: this.nodeId, index: this.outputCount++, kind: 'text', text },
-    });
+  async saveText(text: string): Promise<void> {
+    const kept = await this.resources.outputs.keepText(text);
+    this.resources.emit({ type: 'output', output: { nodeId: this.nodeId, index: this.outputCount++, ...kept } });
   }
 }

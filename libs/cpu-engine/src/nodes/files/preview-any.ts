@@ -11,8 +11,8 @@ export const previewAny = defineNode({
   description: 'Any value, as text: numbers as Python writes them, pictures and masks as torch prints tensors.',
   inputs: { source: anything() },
   outputNode: true,
-  run({ source }, context) {
-    context.saveText(textOf(source));
+  async run({ source }, context) {
+    await context.saveText(textOf(source));
     return [];
   },
 });

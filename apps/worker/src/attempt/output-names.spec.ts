@@ -30,6 +30,23 @@ describe('the name of an output', () => {
     ]);
   });
 
+  it('is found by one look for each, however many are equal', () => {
+    const has = jest.spyOn(Set.prototype, 'has');
+    const count = 2_000;
+    const names = namesOf(Array.from({ length: count }, (_, n) => file(n % 2 === 0 ? 'A.png' : 'a.png')));
+    const looks = has.mock.calls.length;
+    has.mockRestore();
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(count);
+    expect([names[1], names[2], names.at(-1)]).toEqual(['a-2.png', 'A-3.png', `a-${count}.png`]);
+    expect(looks).toBeLessThan(3 * count);
+  });
+
+  it('skips the numbers that others have', () => {
+    expect(namesOf(['a.png', 'a-2.png', 'a-3.png', 'a.png', 'a.png', 'a-2.png', 'ΑΣ.png', 'ασ.png'].map(file))).toEqual(
+      ['a.png', 'a-2.png', 'a-3.png', 'a-4.png', 'a-5.png', 'a-2-2.png', 'ΑΣ.png', 'ασ-2.png'],
+    );
+  });
+
   it.each([
     ['../../etc/passwd', 'passwd'],
     ['C:\\x\\boot.ini', 'boot.ini'],

@@ -8,20 +8,31 @@ const MAX_EXTENSION_BYTES = 20;
 /** Gives outputs the names under which clients save them: the engine's own, made unique within the job. */
 export class OutputNames {
   private readonly taken = new Set<string>();
+  /** For names that are taken, the number to try next. */
+  private readonly nextNumbers = new Map<string, number>();
   private readonly texts = new Map<string, number>();
 
   constructor(private readonly classOf: (nodeId: string) => string) {}
 
   nameOf(output: EngineOutput): string {
     const wanted = isText(output) ? this.textName(output.nodeId) : cleanName(output.name);
-    let name = wanted;
-    for (let n = 2; this.taken.has(name.toLowerCase()); n += 1) {
-      const extension = extname(wanted);
-      name = `${wanted.slice(0, wanted.length - extension.length)}-${n}${extension}`;
-    }
+    const name = this.taken.has(wanted.toLowerCase()) ? this.numbered(wanted) : wanted;
     // Compared without regard to case: two names that differ in case alone are one file on many systems.
     this.taken.add(name.toLowerCase());
     return name;
+  }
+
+  /** The name with the lowest number that makes it unique. No name becomes free again, so that those below the last are not tried. */
+  private numbered(wanted: string): string {
+    const extension = extname(wanted);
+    const stem = wanted.slice(0, wanted.length - extension.length);
+    const named = (n: number): string => `${stem}-${n}${extension}`;
+    // The first of the names that it can have: equal for those that differ in case alone.
+    const key = named(2).toLowerCase();
+    let n = this.nextNumbers.get(key) ?? 2;
+    while (this.taken.has(named(n).toLowerCase())) n += 1;
+    this.nextNumbers.set(key, n + 1);
+    return named(n);
   }
 
   /** `<class>_<node>_<n>.txt` (wire supplement, section 7). */

@@ -40,9 +40,9 @@ export function mintOutputPart(
 }
 
 /**
- * Let the asset of an output that is replaced expire now; the expiry loop removes it. Takes no lock on its blob.
+ * Let the assets of outputs that are replaced expire now; the expiry loop removes them. Takes no lock on their blobs.
  *
- * @param replaced yields one row at most.
+ * @param replaced yields few rows: what had the place of the new output, and what had its name.
  */
 export function retireAssetPart(replaced: StatementPart<'account_id' | 'asset_id'>): StatementPart {
   return statementPart('retired')`

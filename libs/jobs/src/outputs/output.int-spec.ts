@@ -102,6 +102,31 @@ describe('an output', () => {
     expect(await world.blobs()).toEqual([{ live: false, assets: 0 }]);
   });
 
+  it('takes the name of what a lost attempt recorded in another place, which expires: a job shows each name once', async () => {
+    const lost = await running();
+    await world.record(lost, 'first', 0);
+    await world.record(lost, 'beside it', 1);
+    await world.record(lost, 'left alone', 2);
+    const next = await after(lost);
+    const swapped = { ...(await world.stored('second', 1)), name: '0.TXT' };
+    expect(await world.recorder.record(next, swapped)).toBe(true);
+    const outputs = await world.outputs(next.jobId);
+    expect(outputs).toMatchObject([
+      { nodeIndex: 1, attempt: 2, text: 'second' },
+      { nodeIndex: 2, attempt: 1, text: 'left alone' },
+    ]);
+    expect((await world.keptAssets(next.jobId)).sort()).toEqual(outputs.map(({ assetId }) => assetId).sort());
+    expect(await world.recorder.record(next, { ...(await world.stored('third', 0)), name: '1.txt' })).toBe(true);
+    expect(await world.recorder.record(next, swapped)).toBe(true);
+    expect((await world.outputs(next.jobId)).map(({ nodeIndex, text }) => [nodeIndex, text])).toEqual([
+      [0, 'third'],
+      [1, 'second'],
+      [2, 'left alone'],
+    ]);
+    await world.runLoop('expire-assets');
+    expect(await test.database.models.asset.count({ where: { jobId: next.jobId } })).toBe(3);
+  });
+
   it('takes the place of what a lost attempt recorded, which expires', async () => {
     const lost = await running();
     await world.record(lost, 'first');

@@ -30,8 +30,8 @@ export class OutputStore {
 
   /**
    * Record an output in one statement: its blob is kept, its asset made, and the output takes the place of the one that was
-   * recorded there before, whose asset expires. The parts form a chain, so that locks are always taken in one order: job,
-   * blob, the asset replaced, the output.
+   * recorded there before, and of what an earlier attempt recorded under its name: a job shows each name once. Their assets expire.
+   * The parts form a chain, so that locks are always taken in one order: job, blob, the assets replaced, the output.
    *
    * The lock of the job keeps its lease where it is, so that an attempt has what those before it recorded in its snapshot,
    * and lets one record after the other: two upserts that begin to insert at once, the name's index would refuse. An
@@ -46,10 +46,12 @@ export class OutputStore {
     const asset = mintOutputPart(output.asset, job);
     const replaced = replacedPart(output, job, asset);
     const retired = retireAssetPart(replaced);
+    const namesake = namesakePart({ replaced, retired });
     const recorded = outputPart(output, { job, asset, replaced, retired });
     const [row] = await statements.rows<{ assetId: string | null }>(
       composeStatement([
         retired,
+        namesake,
         recorded,
       ])`SELECT asset.id AS asset_id FROM ${job} job LEFT JOIN ${asset} asset ON true`,
     );
@@ -73,27 +75,40 @@ function jobPart(
       AND ${holdsFence(fence)} FOR NO KEY UPDATE`;
 }
 
-/** What was recorded for the place, once the new asset is there. */
+type ReplacedColumn = 'account_id' | 'asset_id' | 'is_place';
+
+/**
+ * What was recorded for the place, and what an earlier attempt recorded under the name, once the new asset is there. Names that differ in
+ * case alone are one: many systems have one file for them.
+ */
 function replacedPart(
-  { nodeId, nodeIndex }: OutputRow,
-  job: StatementPart<'id' | 'account_id'>,
+  { nodeId, nodeIndex, asset: { name } }: OutputRow,
+  job: StatementPart<'id' | 'account_id' | 'attempt'>,
   asset: StatementPart,
-): StatementPart<'account_id' | 'asset_id'> {
-  return statementPart<'account_id' | 'asset_id'>('replaced')`
-    SELECT job.account_id, o.asset_id FROM ${asset}, ${job} job JOIN job_outputs o ON o.job_id = job.id
-    WHERE o.node_id = ${nodeId} AND o.node_index = ${nodeIndex}`;
+): StatementPart<ReplacedColumn> {
+  return statementPart<ReplacedColumn>('replaced')`
+    SELECT job.account_id, o.asset_id, (o.node_id, o.node_index) = (${nodeId}, ${nodeIndex}) AS is_place
+    FROM ${asset}, ${job} job JOIN job_outputs o ON o.job_id = job.id
+    WHERE (o.node_id, o.node_index) = (${nodeId}, ${nodeIndex}) OR (lower(o.name) = lower(${name}::text) AND o.attempt < job.attempt)`;
+}
+
+/** Takes what had the name in another place off its job, once its asset is locked. */
+function namesakePart({ replaced, retired }: Pick<RecordedParts, 'replaced' | 'retired'>): StatementPart {
+  return statementPart('namesake')`
+    DELETE FROM job_outputs o USING ${replaced} r CROSS JOIN (SELECT count(*) FROM ${retired}) AS locked
+    WHERE o.asset_id = r.asset_id AND NOT r.is_place`;
 }
 
 /** What the output's own part reads. */
 interface RecordedParts {
   job: StatementPart<'id' | 'attempt'>;
   asset: StatementPart<'id'>;
-  replaced: StatementPart<'asset_id'>;
+  replaced: StatementPart<ReplacedColumn>;
   retired: StatementPart;
 }
 
 /**
- * Written after the replaced asset is locked, because who deletes that asset locks it first and then looks for outputs.
+ * Written after the replaced assets are locked, because who deletes one of them locks it first and then looks for outputs.
  */
 function outputPart(
   { nodeId, nodeIndex, ordinal, type, asset: { name } }: OutputRow,
@@ -106,5 +121,5 @@ function outputPart(
     ON CONFLICT (job_id, node_id, node_index) DO UPDATE
       SET attempt = excluded.attempt, ordinal = excluded.ordinal, name = excluded.name, type = excluded.type,
           asset_id = excluded.asset_id
-      WHERE o.asset_id = (SELECT asset_id FROM ${replaced}) OR refuse(${OUTPUT_OVERTAKEN})`;
+      WHERE o.asset_id = (SELECT asset_id FROM ${replaced} WHERE is_place) OR refuse(${OUTPUT_OVERTAKEN})`;
 }

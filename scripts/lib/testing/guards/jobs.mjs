@@ -154,7 +154,7 @@ export const JOB_GUARDS = [
   of(
     'an output that was not seen is not replaced',
     OUTPUT,
-    '\n      WHERE o.asset_id = (SELECT asset_id FROM ${replaced}) OR refuse(${OUTPUT_OVERTAKEN})',
+    '\n      WHERE o.asset_id = (SELECT asset_id FROM ${replaced} WHERE is_place) OR refuse(${OUTPUT_OVERTAKEN})',
     '',
     OUTPUTS,
   ),

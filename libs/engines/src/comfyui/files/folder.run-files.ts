@@ -3,11 +3,8 @@ import { copyFile, link, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile 
 import { dirname, join, relative } from 'node:path';
 import type { ComfyuiFolders } from '../comfyui.config';
 import type { Fetched, FetchTarget, ServerFile } from '../protocol';
-import { InputUnavailable, type RunFiles } from './run-files';
+import { InputUnavailable, PROOF_BYTES, type RunFiles } from './run-files';
 import { RUNS_FOLDER, runFolder } from './run-paths';
-
-/** More than what a file system keeps beside its names: a full disk does not take it. */
-const PROOF_BYTES = 64 * 1024;
 
 /** Longer than any run goes on without a new file. */
 const LEFT_AFTER_MS = 24 * 3_600_000;

@@ -1,5 +1,8 @@
 import { UnexpectedAnswer, type ComfyuiClient, type Fetched, type FetchTarget, type ServerFile } from '../protocol';
-import { InputUnavailable, type RunFiles } from './run-files';
+import { InputUnavailable, PROOF_BYTES, type RunFiles } from './run-files';
+import { RUNS_FOLDER } from './run-paths';
+
+const PROOF = `${RUNS_FOLDER}/proof`;
 
 /** Files of a server whose folders are out of reach. It has no route that removes a file: what a run leaves stays. */
 export class HttpRunFiles implements RunFiles {
@@ -31,14 +34,25 @@ export class HttpRunFiles implements RunFiles {
     return Promise.resolve();
   }
 
-  prove(): Promise<void> {
-    return Promise.resolve();
+  /** No route removes the proof. It is emptied instead: otherwise the next one would find room in its place. */
+  async prove(): Promise<void> {
+    for (const type of ['input', 'output', 'temp'] as const) {
+      for (const bytes of [Buffer.alloc(PROOF_BYTES), Buffer.alloc(0)]) {
+        await this.client.writeFile({ type, path: PROOF }, bytes).catch((error: unknown) => {
+          throw refusalOf(error);
+        });
+      }
+    }
   }
 }
 
 function refusalOf(error: unknown): unknown {
   if (error instanceof UnexpectedAnswer && error.status === 413) {
     return new InputUnavailable('An input file is larger than ComfyUI accepts (its --max-upload-size).');
+  }
+  // It says no more than that it could not: the names are plain, and the folders its own.
+  if (error instanceof UnexpectedAnswer && error.status === 500) {
+    return Object.assign(new Error('ComfyUI could not write a file.', { cause: error }), { code: 'EIO' });
   }
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new InputUnavailable('An input file is not there.');
   return error;

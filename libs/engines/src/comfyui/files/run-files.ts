@@ -1,5 +1,8 @@
 import type { Fetched, FetchTarget, ServerFile } from '../protocol';
 
+/** More than what a file system keeps beside its names: a full disk does not take it. */
+export const PROOF_BYTES = 64 * 1024;
+
 /** Where a run's files are, on the way in and on the way out. One implementation per way of reaching the server's folders. */
 export interface RunFiles {
   /**
@@ -20,7 +23,7 @@ export interface RunFiles {
    */
   cleanLeft(runIds: readonly string[]): Promise<void>;
   /**
-   * Writes into each folder, and takes it away again; does nothing where the folders are out of reach.
+   * Writes `PROOF_BYTES` into each folder, and gives the room back.
    *
    * @throws what the disk says
    */

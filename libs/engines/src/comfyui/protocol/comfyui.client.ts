@@ -1,5 +1,7 @@
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { readHistory, type HistoryEntry } from './history';
 import { HttpTransport, type Answer, type MultipartFile, type TransportOptions } from './http-transport';
 import { parseLenientJson } from './lenient-json';
@@ -120,8 +122,23 @@ export class ComfyuiClient {
 
   /** Puts a file below the input folder. Resolves to the path under which nodes find it. */
   async uploadInput(path: string, subfolder: string, name: string): Promise<string> {
+    const { size } = await stat(path);
+    return await this.upload({ type: 'input', subfolder, name }, size, () => createReadStream(path));
+  }
+
+  /** Writes a file into one of the three folders, in the place of one that has its name. */
+  async writeFile({ type, path }: ServerFile, bytes: Buffer): Promise<void> {
+    const [subfolder, name] = splitPath(path);
+    await this.upload({ type, subfolder, name }, bytes.length, () => Readable.from([bytes]));
+  }
+
+  private async upload(
+    { type, subfolder, name }: { type: ServerFile['type']; subfolder: string; name: string },
+    sizeBytes: number,
+    content: () => Readable,
+  ): Promise<string> {
     const boundary = `millrace-${randomUUID()}`;
-    const file = await multipart(boundary, path, name, { type: 'input', overwrite: 'true', subfolder });
+    const file = { content, sizeBytes, ...multipart(boundary, name, { type, overwrite: 'true', subfolder }) };
     const answer = await this.http.sendFile('/upload/image', `multipart/form-data; boundary=${boundary}`, file);
     const stored = objectOf(expectOk('POST /upload/image', answer));
     const storedName = textOf(stored?.['name']) ?? name;
@@ -131,12 +148,8 @@ export class ComfyuiClient {
 
   /** Fetches a file of the server; null when it is not there. */
   async download({ type, path }: ServerFile, target: FetchTarget, signal: AbortSignal): Promise<Fetched | null> {
-    const cut = path.lastIndexOf('/');
-    const query = new URLSearchParams({
-      filename: path.slice(cut + 1),
-      subfolder: path.slice(0, Math.max(cut, 0)),
-      type,
-    });
+    const [subfolder, filename] = splitPath(path);
+    const query = new URLSearchParams({ filename, subfolder, type });
     const { status, body } = await this.http.receiveBody(`/view?${query.toString()}`, target, signal);
     if (status !== 200 && status !== 404) throw new UnexpectedAnswer('GET /view', status, '');
     return body;
@@ -177,20 +190,23 @@ function idsOf(items: unknown): string[] {
   return listOf(items).flatMap((item) => textOf(listOf(item)[1]) ?? []);
 }
 
+/** Folder and name of a path with `/`. */
+function splitPath(path: string): [folder: string, name: string] {
+  const cut = path.lastIndexOf('/');
+  return [path.slice(0, Math.max(cut, 0)), path.slice(cut + 1)];
+}
+
 /** RFC 7578. Names and values are of our own making: nothing to escape. */
-async function multipart(
+function multipart(
   boundary: string,
-  path: string,
   name: string,
   fields: Record<string, string>,
-): Promise<MultipartFile> {
+): Pick<MultipartFile, 'head' | 'tail'> {
   const part = (disposition: string): string => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}`;
   const texts = Object.entries(fields).map(([field, value]) => `${part(`name="${field}"`)}\r\n\r\n${value}\r\n`);
   const opening = `${part(`name="image"; filename="${name}"`)}\r\nContent-Type: application/octet-stream\r\n\r\n`;
   return {
     head: Buffer.from(texts.join('') + opening),
-    path,
-    sizeBytes: (await stat(path)).size,
     tail: Buffer.from(`\r\n--${boundary}--\r\n`),
   };
 }

@@ -1,6 +1,7 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { Agent, request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as SecureAgent, request as requestHttps } from 'node:https';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Fetched, FetchTarget } from './server-file';
@@ -101,7 +102,7 @@ export class HttpTransport {
     const exchange = this.open('POST', path, headers, { agent: false });
     exchange.failWhenIdle(this.options.timeoutMs);
     exchange.request.write(file.head);
-    const sent = pipeline(createReadStream(file.path), exchange.request, { end: false });
+    const sent = pipeline(file.content(), exchange.request, { end: false });
     const whole = sent.then(() => void exchange.request.end(file.tail));
     try {
       const response = await Promise.race([exchange.response, whole.then(() => exchange.response)]);
@@ -162,7 +163,7 @@ export class HttpTransport {
 
 export interface MultipartFile {
   head: Buffer;
-  path: string;
+  content: () => Readable;
   sizeBytes: number;
   tail: Buffer;
 }

@@ -9,7 +9,7 @@ export class DiskTrouble {
     this.suspected = true;
   }
 
-  /** A sentence for an operator, or null when the folders can be written to, as far as they are known here. */
+  /** A sentence for an operator, or null when the folders can be written to. */
   async problemOf(files: RunFiles): Promise<string | null> {
     if (!this.suspected) return null;
     try {

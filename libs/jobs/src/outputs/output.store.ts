@@ -89,7 +89,7 @@ function replacedPart(
   return statementPart<ReplacedColumn>('replaced')`
     SELECT job.account_id, o.asset_id, (o.node_id, o.node_index) = (${nodeId}, ${nodeIndex}) AS is_place
     FROM ${asset}, ${job} job JOIN job_outputs o ON o.job_id = job.id
-    WHERE (o.node_id, o.node_index) = (${nodeId}, ${nodeIndex}) OR (lower(o.name) = lower(${name}::text) AND o.attempt < job.attempt)`;
+    WHERE (o.node_id, o.node_index) = (${nodeId}, ${nodeIndex}) OR (o.attempt < job.attempt AND lower(o.name) = lower(${name}::text))`;
 }
 
 /** Takes what had the name in another place off its job, once its asset is locked. */

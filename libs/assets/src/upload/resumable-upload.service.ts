@@ -166,7 +166,7 @@ export class ResumableUploadService {
   ): Promise<MintedAsset> {
     const { accountId, id, fields, sizeBytes } = upload;
     // It may have waited since its account was closed, whose erasure waits for it; the record looks again.
-    if (await this.store.isClosed(this.database, accountId)) throw closed();
+    if (await this.store.isClosed(this.database, accountId)) throw accountClosed();
     await this.uploads.assertRoomToday(accountId, sizeBytes, terms);
     const bytes = await this.parts.assemble(upload.handle, specsOf(upload).length);
     try {

@@ -88,6 +88,15 @@ export function isLockTimeout(error: unknown): boolean {
   return (cause?.originalCode ?? cause?.code) === '55P03';
 }
 
+/** Serialization failure, deadlock. */
+const CONFLICTS = ['40001', '40P01'];
+
+/** True where PostgreSQL undid a transaction in favour of others: the same may succeed at once. */
+export function isConflict(error: unknown): boolean {
+  const cause = driverCause(error);
+  return CONFLICTS.includes(cause?.originalCode ?? cause?.code ?? '');
+}
+
 /** SQLSTATEs of PostgreSQL's rollbacks: transaction rollback (class 40), lock not available. */
 const ROLLBACK = /^(40...|55P03)$/;
 

@@ -1,5 +1,12 @@
 import { isUuid } from '@millrace/contracts';
-import { decodeCursor, encodeCursor, type Database, type Page, type Statements } from '@millrace/database';
+import {
+  decodeCursor,
+  encodeCursor,
+  repeatUndone,
+  type Database,
+  type Page,
+  type Statements,
+} from '@millrace/database';
 import { listEntries } from './audit-list.store';
 import type { Act, AuditEntry, AuditFilter, Operator } from './audit-log';
 import type { AuditLogStore } from './audit-log.store';
@@ -21,17 +28,24 @@ export class AuditLog {
   /**
    * Do an administrative act and record it, in one transaction: neither exists without the other.
    *
-   * @param work makes its writes through `tx` and notes each act; what it throws undoes all of it.
+   * @param work makes its writes through `tx` and notes each act, and does nothing else that counts twice: it is called again where PostgreSQL
+   * undid what it wrote (`repeatUndone`). What it throws undoes all of it.
    * @throws what `work` throws; an Error when it noted nothing, which undoes its writes too.
    */
   async record<T>(operator: Operator, work: (tx: Statements, note: NoteAct) => Promise<T>): Promise<T> {
-    return this.database.transaction(async (tx) => {
-      const acts: Act[] = [];
-      const result = await work(tx, (act) => acts.push(act));
-      if (acts.length === 0) throw new Error('an administrative act noted nothing for the audit log');
-      for (const act of acts) await this.store.append(tx, operator, act);
-      return result;
-    });
+    return repeatUndone(() => this.database.transaction((tx) => this.recordIn(tx, operator, work)));
+  }
+
+  private async recordIn<T>(
+    tx: Statements,
+    operator: Operator,
+    work: (tx: Statements, note: NoteAct) => Promise<T>,
+  ): Promise<T> {
+    const acts: Act[] = [];
+    const result = await work(tx, (act) => acts.push(act));
+    if (acts.length === 0) throw new Error('an administrative act noted nothing for the audit log');
+    for (const act of acts) await this.store.append(tx, operator, act);
+    return result;
   }
 
   /** Record an act in the transaction that does it. */

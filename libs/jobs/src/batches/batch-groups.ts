@@ -1,6 +1,6 @@
 import type { JobMetadata } from '@millrace/contracts';
 import { INSUFFICIENT_CREDITS, type LedgerStore } from '@millrace/billing';
-import { RefusedError, type Statements } from '@millrace/database';
+import { RefusedError, repeatUndone, type Database, type Statements } from '@millrace/database';
 import { mostUsed, noteCapReached, showsStanding, type SpendStanding } from '../labels';
 import type { JobScope } from '../state';
 import { refusalOf, type JobDraft } from '../submission';
@@ -13,7 +13,7 @@ export const GROUP_BYTES = 2_097_152;
 /** How long a statement waits for a row that another one of the account has locked. */
 export const LOCK_WAIT_MS = 5_000;
 /** 10,000 jobs take some seconds, and more where other work keeps PostgreSQL busy. */
-export const TRANSACTION_TIMEOUT_MS = 60_000;
+const TRANSACTION_TIMEOUT_MS = 60_000;
 
 /** Items in their order, as many together as one statement records. */
 export function* groupsOf<Item extends { graphBytes: number }>(items: readonly Item[]): Generator<Item[]> {
@@ -28,6 +28,19 @@ export function* groupsOf<Item extends { graphBytes: number }>(items: readonly I
     bytes += item.graphBytes;
   }
   if (group.length > 0) yield group;
+}
+
+/**
+ * Record jobs in one transaction. Processes of the version before may lock in another order than this one, and all of a batch would be refused for it: so
+ * it is repeated where PostgreSQL undid it.
+ *
+ * @param work writes through `tx` alone.
+ */
+export function recordInOne<T>(
+  database: Pick<Database, 'transaction'>,
+  work: (tx: Statements) => Promise<T>,
+): Promise<T> {
+  return repeatUndone(() => database.transaction(work, TRANSACTION_TIMEOUT_MS));
 }
 
 /** What the answer to recorded jobs says of caps of which half or more is used, as far as who submitted them may know. */

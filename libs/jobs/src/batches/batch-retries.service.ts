@@ -15,7 +15,7 @@ import { draftOf, isModelGone, keyReused, type JobDraft, type Submitter } from '
 import { BatchContents, type AdmittedItem } from './batch-admission';
 import type { BatchExaminer, Examine, TakeSlice } from './batch-examiner';
 import type { BatchFitter } from './batch-fitter';
-import { TRANSACTION_TIMEOUT_MS, groupsOf, standingsFor } from './batch-groups';
+import { groupsOf, recordInOne, standingsFor } from './batch-groups';
 import type { BatchRecorder } from './batch-recorder';
 import type { BatchRetryStore, RetriedJob } from './batch-retry.store';
 import type { BatchStore } from './batch.store';
@@ -169,7 +169,7 @@ export class BatchRetries {
     if (submitter !== undefined && one !== undefined) {
       await this.recorder.prepare(this.database, this.draftFor(submitter, target, one, ''));
     }
-    const standings = await this.database.transaction(async (tx) => {
+    const standings = await recordInOne(this.database, async (tx) => {
       if (idempotencyKey !== undefined) {
         const key = { key: idempotencyKey, hash: hashOf(request), jobs: accepted.length };
         if (!(await this.store.claimKey(tx, batchId, key))) throw new ChangedMeanwhile();
@@ -179,7 +179,7 @@ export class BatchRetries {
       if (secondsLeft === null) throw busy(batchId);
       const again = { batchId, submitter, target, earlier, secondsLeft };
       return this.recorder.record(tx, accepted.length, this.draftsOf(tx, again, accepted));
-    }, TRANSACTION_TIMEOUT_MS);
+    });
     if (contents.itemCount > 0) this.dispatcher.requestDispatch(target.poolId);
     return { jobs: accepted.length, spend: standingsFor(scope, standings) };
   }

@@ -16,7 +16,7 @@ import { BatchContents, type AdmittedItem } from './batch-admission';
 import type { BatchExaminer, TakeSlice } from './batch-examiner';
 import type { FittingBatch } from './batch-fit';
 import type { BatchFitter } from './batch-fitter';
-import { TRANSACTION_TIMEOUT_MS, groupsOf, standingsFor } from './batch-groups';
+import { groupsOf, recordInOne, standingsFor } from './batch-groups';
 import type { BatchRecorder } from './batch-recorder';
 import type { BatchStore } from './batch.store';
 
@@ -151,13 +151,13 @@ export class BatchSubmissions {
     this.dispatcher.expectDispatch(target.poolId);
     const terms = this.draftOf(submission, target, accepted[0] as AdmittedItem, '', id);
     await this.recorder.prepare(this.database, terms);
-    const standings = await this.database.transaction(async (tx) => {
+    const standings = await recordInOne(this.database, async (tx) => {
       const { retentionSeconds } = terms;
       const counts = { itemCount: contents.itemCount, jobCount: accepted.length };
       const batch = { ...scope, ...counts, id, idempotencyKey, requestHash, refused, retentionSeconds };
       if (!(await this.store.create(tx, batch))) return null;
       return this.recorder.record(tx, accepted.length, this.draftsOf(submission, target, contents, accepted, id));
-    }, TRANSACTION_TIMEOUT_MS);
+    });
     if (standings === null) return null;
     this.metrics.submissions.inc({ outcome: 'accepted' }, accepted.length);
     this.dispatcher.requestDispatch(target.poolId);

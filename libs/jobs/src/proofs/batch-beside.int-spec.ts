@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Prisma } from '@prisma/client';
+import pg from 'pg';
 import { AccountStore } from '@millrace/accounts';
-import { createTestDatabase, testBilling, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, testBilling, type TestDatabase } from '@millrace/testing';
 import { JobAudit } from '../audit';
 import type { SubmittedBatch } from '../batches/batch-submissions.service';
 import { BatchWorld } from '../fixtures/batch-world';
@@ -91,6 +93,52 @@ describe('a batch is refused whole', () => {
     await expect(outcome).rejects.toMatchObject({ code: 'queue_full' });
     await test.database.models.accountQueue.updateMany({ where: { accountId }, data: { waiting: 0 } });
     expect(await world.left()).toMatchObject({ batches: 0, jobs: 0, holds: 0, held: 0 });
+    expect(await findings()).toEqual([]);
+  });
+});
+
+describe('a batch that PostgreSQL undoes so that others go on', () => {
+  let other: pg.Client;
+  beforeEach(async () => {
+    other = new pg.Client({ connectionString: test.url });
+    await other.connect();
+    // The batch is the one that looks for a ring, and so the one that is undone.
+    await other.query(`SET deadlock_timeout = '10min'`);
+  });
+  afterEach(() => other.end());
+
+  it('is recorded with the next try', async () => {
+    const { accountId } = world;
+    await jobs.submit();
+    let ring: Promise<unknown> = Promise.resolve();
+    const { batch } = await during(async () => {
+      await other.query('BEGIN');
+      await other.query('SELECT FROM label_use WHERE account_id = $1 FOR UPDATE', [accountId]);
+      // The hold of a job that is written refers to the balance.
+      ring = other
+        .query('SELECT FROM balances WHERE account_id = $1 FOR UPDATE', [accountId])
+        .then(() => other.query('COMMIT'));
+      await eventually('the other to wait', async () => {
+        const waiting = await test.database.query(
+          Prisma.sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return waiting.length > 0;
+      });
+    });
+    await ring;
+    expect(batch).toMatchObject({ jobCount: JOBS, refused: [] });
+    expect(await world.left()).toMatchObject({ batches: 1, jobs: JOBS + 1, holds: JOBS + 1, held: JOBS + 1 });
+    expect(await findings()).toEqual([]);
+  });
+
+  it('takes its failed jobs again with the next try', async () => {
+    const { accountId, poolId } = world;
+    const { batch } = await world.submissions().submit(world.submission(1));
+    await jobs.end(await jobs.start({ poolId }), endingOf('node_failed'));
+    const undone = Object.assign(new pg.DatabaseError('deadlock detected', 0, 'error'), { code: '40P01' });
+    const writing = world.writing(jest.fn(world.jobs.write.bind(world.jobs)).mockRejectedValueOnce(undone));
+    expect(await world.retries(writing).retry(world.retry(batch.id))).toMatchObject({ jobs: 1 });
+    expect(await test.database.models.job.count({ where: { accountId, status: 'queued' } })).toBe(1);
     expect(await findings()).toEqual([]);
   });
 });

@@ -194,6 +194,15 @@ describe('a group that cannot be recorded', () => {
   });
 });
 
+it('a submission that PostgreSQL undid in favour of others is recorded again', async () => {
+  submit(1);
+  statements.shift()?.fail(sqlError('40P01'));
+  await settled();
+  expect(underWay()).toEqual([[1]]);
+  await endFirst();
+  expect(outcomes).toEqual({ 1: '1' });
+});
+
 describe('an account', () => {
   it.each([
     ['was refused', new RefusedError('queue_full')],

@@ -1,4 +1,4 @@
-import { isTransient, isUndone, type Statements } from '@millrace/database';
+import { isTransient, isUndone, repeatUndone, type Statements } from '@millrace/database';
 import { BoundedMap, inCurrentTrace } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { GroupStore } from './group.store';
@@ -181,7 +181,9 @@ export class SubmissionGroups {
   private async recordAlone(draft: JobDraft, late: () => void = () => undefined): Promise<RecordedJob> {
     const { accountId, poolId } = draft;
     const setApart = (ms: number): unknown => this.apart.set(accountId, true, { ttl: ms });
-    const recorded = this.dispatcher.dispatchWith(poolId, (offer) => this.store.record(this.database, draft, offer));
+    const recorded = repeatUndone(() =>
+      this.dispatcher.dispatchWith(poolId, (offer) => this.store.record(this.database, draft, offer)),
+    );
     try {
       return await within(this.lockWaitMs, recorded, () => {
         setApart(LATE_APART_MS);

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
-import { AccountStore } from '@millrace/accounts';
+import { AccountErasureStore, AccountStore } from '@millrace/accounts';
 import { createTestDatabase, eventually, testBilling, type TestDatabase } from '@millrace/testing';
 import { JobAudit } from '../audit';
 import type { SubmittedBatch } from '../batches/batch-submissions.service';
@@ -93,6 +93,17 @@ describe('a batch is refused whole', () => {
     await expect(outcome).rejects.toMatchObject({ code: 'queue_full' });
     await test.database.models.accountQueue.updateMany({ where: { accountId }, data: { waiting: 0 } });
     expect(await world.left()).toMatchObject({ batches: 0, jobs: 0, holds: 0, held: 0 });
+    expect(await findings()).toEqual([]);
+  });
+
+  it('when its account was closed while it was recorded: nothing looks for its jobs any more', async () => {
+    const outcome = during(() =>
+      test.database.transaction(async (tx) => {
+        await new AccountErasureStore().close(tx, world.accountId);
+      }),
+    );
+    await expect(outcome).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await world.left()).toMatchObject({ batches: 0, jobs: 0, holds: 0, waiting: 0, held: 0 });
     expect(await findings()).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { Prisma } from '@prisma/client';
-import { besideTransaction, isKeyClaimed, type Statements } from '@millrace/database';
+import { ACCOUNT_CLOSED, AccountErasureStore } from '@millrace/accounts';
+import { RefusedError, besideTransaction, isKeyClaimed, type Statements } from '@millrace/database';
 import { createdAtOf, newId } from '@millrace/contracts';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { readSettings } from '@millrace/platform';
@@ -199,6 +200,14 @@ describe('a job that is answered with earlier outputs', () => {
       { live: true, assets: 9 },
     ]);
   });
+});
+
+it('a job of an account that was closed meanwhile is not answered', async () => {
+  const source = await made('one');
+  const { accountId } = world.jobs;
+  await test.database.transaction((tx) => new AccountErasureStore().close(tx, accountId));
+  await expect(record(source, { idempotencyKey: 'key' })).rejects.toEqual(new RefusedError(ACCOUNT_CLOSED));
+  expect(await test.database.models.job.count({ where: { accountId } })).toBe(1);
 });
 
 describe('an earlier job', () => {

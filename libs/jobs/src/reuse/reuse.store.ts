@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import { openAccountPart } from '@millrace/accounts';
 import { REUSE_OUTPUT_LIMIT } from '@millrace/contracts';
 import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import { versionOfJob } from '@millrace/deployments';
@@ -92,11 +93,11 @@ export class ReuseStore {
    * it made can go before that is done. Locks are taken in the order that holds everywhere: key, job, blobs.
    *
    * @param sourceId what `find` found.
-   * @throws RefusedError KEY_REUSED; REUSE_GONE when the earlier job went meanwhile: nothing was recorded.
+   * @throws RefusedError KEY_REUSED; ACCOUNT_CLOSED; REUSE_GONE when the earlier job went meanwhile: nothing was recorded.
    */
   async record(statements: Statements, draft: ReusedDraft, sourceId: string): Promise<ReusedJob> {
     const id = statementPart<'id'>('identity')`SELECT new_job_id() AS id`;
-    const source = sourcePart(draft, sourceId, this.keyPart(draft, id));
+    const source = sourcePart(draft, sourceId, openAccountPart(draft.accountId, this.keyPart(draft, id)));
     const made = madePart(draft, source);
     const job = this.jobPart(draft, id, wholePart(draft, source, made));
     const [recorded] = await statements.rows<ReusedJob>(

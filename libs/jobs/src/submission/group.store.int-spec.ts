@@ -1,5 +1,7 @@
 import { Prisma } from '@prisma/client';
+import { ACCOUNT_CLOSED, AccountErasureStore } from '@millrace/accounts';
 import { newId } from '@millrace/contracts';
+import { RefusedError } from '@millrace/database';
 import { readSettings } from '@millrace/platform';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld, type TestDraft } from '../fixtures/job-world';
@@ -51,6 +53,7 @@ describe('the statement of a group', () => {
     expect(read.filter((table) => table !== 'pools')).toEqual([]);
     expect(nodes.flatMap((node) => node['Index Name'] ?? []).sort()).toEqual([
       'account_storage_pkey',
+      'accounts_pkey',
       'balances_pkey',
       'label_rules_key',
       'label_rules_key',
@@ -70,6 +73,14 @@ describe('the statement of a group', () => {
 });
 
 describe('a group of which one cannot be recorded', () => {
+  it('is refused, and leaves nothing: an account that was closed meanwhile', async () => {
+    const drafts = [await world.draft(), await world.draft()];
+    const [one, closed] = drafts.map(({ accountId }) => accountId);
+    await test.database.transaction((tx) => new AccountErasureStore().close(tx, String(closed)));
+    await expect(groups.record(test.database, drafts, NEVER_MS)).rejects.toEqual(new RefusedError(ACCOUNT_CLOSED));
+    expect(await test.database.models.job.count({ where: { accountId: one } })).toBe(0);
+  });
+
   const refused: [string, Partial<TestDraft>, number][] = [
     ['idempotency_key_reuse', { idempotencyKey: 'used' }, 1],
     ['storage_full', { storageBytes: 0 }, 1],

@@ -1,4 +1,5 @@
 import type { Prisma } from '@prisma/client';
+import { openAccountsPart } from '@millrace/accounts';
 import { storagesNotFullPart } from '@millrace/assets';
 import { holdsPart } from '@millrace/billing';
 import { claimKeysPart, composeStatement, statementPart, type Statements } from '@millrace/database';
@@ -39,7 +40,8 @@ export class GroupStore {
   recordSql(drafts: readonly JobDraft[], lockWaitMs: number): Prisma.Sql {
     const draft = draftsPart(drafts, lockWaitMs);
     const lifetimeSeconds = this.settings.idempotencySeconds;
-    const storages = storagesNotFullPart(draft, claimKeysPart({ operation: 'postJobs', lifetimeSeconds }, draft));
+    const open = openAccountsPart(draft, claimKeysPart({ operation: 'postJobs', lifetimeSeconds }, draft));
+    const storages = storagesNotFullPart(draft, open);
     const library = useModelsOfAllPart(drafts, draft, storages);
     const joined = joinRotationsPart(draft, graphsPart(draft, library));
     const { counted, standing, allowed } = countLabelsParts(draft, joined);

@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import { ACCOUNT_CLOSED, AccountErasureStore } from '@millrace/accounts';
 import { LedgerStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
@@ -53,6 +54,15 @@ describe('a submission', () => {
     const first = await world.submit({ queueLimit: 1 });
     const second = await world.draft({ accountId: first.accountId, poolId: first.poolId, queueLimit: 1 });
     await expect(world.submissions.record(test.database, second)).rejects.toEqual(new RefusedError('queue_full'));
+  });
+
+  it('of an account that was closed meanwhile is refused', async () => {
+    const draft = await world.draft({ idempotencyKey: 'k2' });
+    const { accountId } = draft;
+    await test.database.transaction((tx) => new AccountErasureStore().close(tx, accountId));
+    await expect(world.submissions.record(test.database, draft)).rejects.toEqual(new RefusedError(ACCOUNT_CLOSED));
+    expect(await test.database.models.job.count({ where: { accountId } })).toBe(0);
+    expect(await test.database.models.idempotencyKey.count({ where: { accountId } })).toBe(0);
   });
 
   it('sent twenty times at once with one key is accepted once', async () => {

@@ -77,6 +77,14 @@ async function finish(ms: number): Promise<void> {
   if (claimed === null) throw new Error('nothing was claimed');
   await jobs.end(claimed, ms, 'succeeded');
 }
+/** @param part of the migration. */
+async function migrate(name: string, part = (sql: string): string => sql): Promise<void> {
+  const file = join(process.cwd(), 'prisma/migrations', name, 'migration.sql');
+  const sql = part(readFileSync(file, 'utf8'));
+  const migration = new pg.Client({ connectionString: test.url });
+  await migration.connect();
+  await migration.query(sql).finally(() => migration.end());
+}
 const useOf = (key: string) => new LabelRuleStore().use(test.database, jobs.accountId, '@key', key);
 async function auditOf(): Promise<string[]> {
   const found: string[] = [];
@@ -232,6 +240,46 @@ describe('jobs and keys of the version before', () => {
     expect(await auditOf()).toEqual([]);
   });
 
+  it('have caps set that are those of their line, with what that was charged', async () => {
+    const first = await makeKey();
+    expect(await isAccepted(first)).toBe(true);
+    await finish(400);
+    const second = await rotate(first);
+    const third = await rotate(second);
+    // As a process of the version before sets a cap, by the key's own id.
+    const set = (key: string, dailyMicros: bigint): Promise<number> =>
+      pretend(Prisma.sql`
+        INSERT INTO label_rules AS r (id, account_id, label, value, daily_micros, daily_at_cap)
+        VALUES (${newId()}::uuid, ${jobs.accountId}::uuid, '@key', ${key}, ${dailyMicros}, 'stop')
+        ON CONFLICT (account_id, label, value) DO UPDATE SET daily_micros = excluded.daily_micros, updated_at = now()`);
+    await set(third, 2n * HOLD);
+    expect(await listed()).toEqual([third]);
+    expect(await useOf(first)).toMatchObject({ dayMicros: 400n, monthMicros: 400n });
+    expect(await isAccepted(third)).toBe(true);
+    expect(await isAccepted(second)).toBe(false);
+    await set(second, 3n * HOLD);
+    expect(await listed()).toEqual([third]);
+    expect(await isAccepted(first)).toBe(true);
+    expect(await auditOf()).toEqual([]);
+  });
+
+  it('have caps that were set so before brought under their line by the migration', async () => {
+    const first = await makeKey();
+    await put({ keyId: first });
+    const second = await rotate(first);
+    const [rule] = await test.database.models.labelRule.findMany({ where: { accountId: jobs.accountId } });
+    const other = { ...rule, id: newId(), value: second, dailyMicros: 2n * HOLD, updatedAt: new Date(Date.now() + 1) };
+    await test.database.transaction(async (tx) => {
+      await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+      await tx.models.labelRule.create({ data: other as Prisma.LabelRuleUncheckedCreateInput });
+    });
+    await migrate('20270108004000_caps_name_first_keys', (sql) => sql.slice(sql.indexOf('DELETE FROM')));
+    expect(await listed()).toEqual([second]);
+    expect(await isAccepted(second)).toBe(true);
+    expect(await isAccepted(first)).toBe(true);
+    expect(await isAccepted(second)).toBe(false);
+  });
+
   it('come under the cap of their line with the migration', async () => {
     const first = await makeKey();
     await put({ keyId: first, dailyMicros: 2n * HOLD });
@@ -244,10 +292,7 @@ describe('jobs and keys of the version before', () => {
     await put({ keyId: second, dailyMicros: 3n * HOLD });
     await pretend(Prisma.sql`
       UPDATE label_rules SET updated_at = updated_at - interval '1 hour' WHERE account_id = ${jobs.accountId}::uuid`);
-    const file = join(process.cwd(), 'prisma/migrations/20270106000100_caps_of_rotated_keys/migration.sql');
-    const migration = new pg.Client({ connectionString: test.url });
-    await migration.connect();
-    await migration.query(readFileSync(file, 'utf8')).finally(() => migration.end());
+    await migrate('20270106000100_caps_of_rotated_keys');
     await new AdoptCappedJobsLoop(test.database, new SpendCapStore()).runOnce();
     expect(await listed()).toEqual([third]);
     expect(await useOf(first)).toMatchObject({ live: 1, heldMicros: HOLD, dayMicros: HOLD });

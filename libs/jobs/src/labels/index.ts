@@ -15,7 +15,7 @@ export {
   withinLabelsParts,
   type LabelCount,
 } from './label-use.store';
-export { SpendCapStore, type SpendCap, type SpentJob } from './spend-cap.store';
+export { SpendCapStore, type FreshCap, type SpendCap, type SpentJob } from './spend-cap.store';
 export { SpendMailStore, type DueWarning } from './spend-mail.store';
 export { SpendCaps, type SpendCapDraft } from './spend-caps.service';
 export { mostUsed, showsStanding, type SpendStanding } from './spend-standing';

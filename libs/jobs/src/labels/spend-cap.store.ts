@@ -27,6 +27,12 @@ export interface SpentJob {
 /** Whose rule it is. */
 type RuleKey = Pick<LabelRule, 'label' | 'value'>;
 
+/** A cap by which jobs may have to be counted that have not been. */
+export interface FreshCap extends RuleKey {
+  id: string;
+  accountId: string;
+}
+
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 const isDayStopped = Prisma.sql`(r.daily_at_cap = 'stop' AND u.day_stopped_on = ${today})`;
 const isMonthStopped = Prisma.sql`
@@ -144,11 +150,19 @@ export class SpendCapStore {
       WHERE NOT coalesce(CASE WHEN ${isDay} THEN u.warned_on = ${today} AND u.day_warned = 100 ELSE ${isMonth} AND u.month_warned = 100 END, false)`);
   }
 
-  /** Caps of accounts and keys that are new or were changed in the last minutes, for submissions that did not see them yet. */
-  async listFresh(statements: Statements, minutes: number): Promise<(RuleKey & { accountId: string })[]> {
+  /**
+   * Caps of accounts and keys that are new or were changed in the last seconds, for submissions that did not see them yet, in the order of
+   * their ids.
+   */
+  async listFresh(
+    statements: Statements,
+    seconds: number,
+    { after, limit }: { after: string | null; limit: number },
+  ): Promise<FreshCap[]> {
     return statements.rows(Prisma.sql`
-      SELECT r.account_id, r.label, r.value FROM label_rules r
-      WHERE starts_with(r.label, '@') AND r.updated_at > now() - make_interval(mins => ${minutes}) ORDER BY r.id LIMIT 1000`);
+      SELECT r.id, r.account_id, r.label, r.value FROM label_rules r
+      WHERE starts_with(r.label, '@') AND r.updated_at > now() - make_interval(secs => ${seconds}) AND r.id > ${after ?? BEFORE_ALL}::uuid
+      ORDER BY r.id LIMIT ${limit}`);
   }
 
   /** Jobs that wait or run though a cap with `stop` is used up, in the order of their ids. */

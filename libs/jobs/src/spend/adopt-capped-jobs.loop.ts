@@ -1,32 +1,36 @@
 import type { Database } from '@millrace/database';
-import type { Loop } from '@millrace/platform';
-import type { SpendCapStore } from '../labels';
+import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
+import type { FreshCap, SpendCapStore } from '../labels';
 
 /** Longer than a submission takes that began before the cap was there. */
-const FRESH_MINUTES = 5;
+const FRESH_SECONDS = 300;
+const PAGE = 200;
+/** What fails is tried some times more while it is new. */
+const REST = { firstMs: 10_000, longestMs: 60_000 };
 
 /** Counts jobs by caps that their submissions did not see yet, because both were recorded at once. */
 export class AdoptCappedJobsLoop implements Loop {
   readonly name = 'adopt-capped-jobs';
   readonly everyMs = 10_000;
+  private readonly sweep: ItemSweep<FreshCap>;
+  private roundBeganMs = 0;
 
-  constructor(
-    private readonly database: Database,
-    private readonly store: Pick<SpendCapStore, 'listFresh' | 'adopt'>,
-  ) {}
+  constructor(database: Database, store: Pick<SpendCapStore, 'listFresh' | 'adopt'>) {
+    this.sweep = new ItemSweep({
+      limit: PAGE,
+      rest: REST,
+      page: (after, limit) => {
+        if (after === null) this.roundBeganMs = performance.now();
+        // What was new when the round began is worked through, however long that takes.
+        const roundSeconds = (performance.now() - this.roundBeganMs) / 1_000;
+        return store.listFresh(database, FRESH_SECONDS + roundSeconds, { after, limit });
+      },
+      keyOf: ({ id }) => id,
+      work: async ({ accountId, ...cap }) => (await store.adopt(database, accountId, cap)) > 0,
+    });
+  }
 
-  /** @throws AggregateError what went wrong, once every cap was tried. */
-  async runOnce(): Promise<number> {
-    let adopted = 0;
-    const failures: unknown[] = [];
-    for (const { accountId, ...cap } of await this.store.listFresh(this.database, FRESH_MINUTES)) {
-      try {
-        adopted += await this.store.adopt(this.database, accountId, cap);
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw new AggregateError(failures, 'the jobs of some caps could not be counted');
-    return adopted;
+  runOnce(report?: LoopReport): Promise<number> {
+    return this.sweep.run(report);
   }
 }

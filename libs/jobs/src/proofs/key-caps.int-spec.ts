@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
 import { newId } from '@millrace/contracts';
-import { RefusedError } from '@millrace/database';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { RefusedError, besideTransaction } from '@millrace/database';
+import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
 import { JobAudit } from '../audit';
 import { CreditJobs } from '../fixtures/credit-jobs';
+import { endingOf } from '../fixtures/job-world';
 import {
   LabelRuleStore,
   SpendCapStore,
@@ -298,5 +299,37 @@ describe('jobs and keys of the version before', () => {
     expect(await useOf(first)).toMatchObject({ live: 1, heldMicros: HOLD, dayMicros: HOLD });
     expect(await isAccepted(third)).toBe(true);
     expect(await isAccepted(third)).toBe(false);
+  });
+
+  it('are charged what ends while the migration waits for it', async () => {
+    const first = await makeKey();
+    await put({ keyId: first, dailyMicros: 9n * HOLD });
+    for (const ms of [400, 0]) {
+      expect(await isAccepted(first)).toBe(true);
+      if (ms > 0) await finish(ms);
+    }
+    await rotate(first);
+    await pretend(Prisma.sql`UPDATE api_keys SET spend_keys = NULL WHERE account_id = ${jobs.accountId}::uuid`);
+    const claimed = await jobs.start();
+    if (claimed === null) throw new Error('nothing was claimed');
+    const waiting = async (): Promise<boolean> =>
+      (
+        await besideTransaction(() =>
+          test.database.query(Prisma.sql`
+            SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`),
+        )
+      ).length > 0;
+    let migrating: Promise<void> = Promise.resolve();
+    await test.database.transaction(async (tx) => {
+      await tx.rows(
+        Prisma.sql`SELECT FROM label_use WHERE account_id = ${jobs.accountId}::uuid AND value = ${first} FOR UPDATE`,
+      );
+      migrating = migrate('20270106000100_caps_of_rotated_keys');
+      await eventually('the migration to wait', waiting);
+      await jobs.world.end(claimed, endingOf('succeeded', { engineMs: 100 }), tx);
+    });
+    await migrating;
+    expect(await useOf(first)).toMatchObject({ live: 0, heldMicros: 0n, dayMicros: 500n });
+    expect(await auditOf()).toEqual([]);
   });
 });

@@ -13,10 +13,10 @@ export const AssetSchema = z
     size_bytes: z.int().min(0).meta({ format: 'int64' }),
     content_type: z.string(),
     file_path: z.string().nullable().optional(),
-    created_new: z
-      .boolean()
-      .optional()
-      .meta({ description: 'In answers that create an asset: whether the account did not have these bytes before.' }),
+    created_new: z.boolean().optional().meta({
+      description:
+        'In answers that create an asset: whether the account did not have these bytes before. Never true of one made from a hash.',
+    }),
     created_at: TimestampSchema,
     url: z.url().meta({ description: 'Download link, valid until `url_expires_at`; every answer has a fresh one.' }),
     url_expires_at: TimestampSchema,

@@ -83,6 +83,9 @@ export function describeOfficialClient(surface: string, target: () => ClientTarg
       const again = client.assets.fromBytes(picture, { filename: 'in.png' });
       await again.commit();
       expect([again.createdNew, await again.hash()]).toEqual([false, await asset.hash()]);
+      const renamed = client.assets.fromBytes(picture, { filename: 'another-name.png' });
+      await renamed.commit();
+      expect([renamed.createdNew, renamed.id === asset.id]).toEqual([false, false]);
 
       const [output] = job.getOutputs('3');
       if (output === undefined) throw new Error('there is no output');

@@ -285,9 +285,10 @@ export function describeUploads(world: () => AssetStack): void {
       const body = { hash, file_path: 'again.bin', tags: ['again'], expires_in: 3_600 };
       const made = await mint(body);
       expect(made.status).toBe(201);
-      expect(made.body).toMatchObject({ hash, file_path: 'again.bin', tags: ['again'], created_new: true });
+      expect(made.body).toMatchObject({ hash, file_path: 'again.bin', tags: ['again'], created_new: false });
       const found = await mint({ ...body, hash: hash?.toUpperCase().replace('BLAKE3', 'blake3') });
       expect([found.status, found.body.id]).toEqual([200, made.body.id]);
+      expect(found.body.created_new).toBe(false);
     });
 
     it('are found for the grace after their last asset went', async () => {

@@ -86,9 +86,10 @@ export class AssetsController {
     const hash = readHash(body.hash);
     const { caller, scope } = visitor;
     const fields = keptFor(caller, readAssetFields(body), this.settings);
-    const { asset, createdNew } = await this.uploads.fromHash(scope, hash, fields);
-    response.status(createdNew ? 201 : 200);
-    return this.presenter.present(visitor.surface, asset, createdNew);
+    const { asset, isNew } = await this.uploads.fromHash(scope, hash, fields);
+    response.status(isNew ? 201 : 200);
+    // The asset may be new; its bytes were there, and official clients read this field as "were these bytes uploaded?".
+    return this.presenter.present(visitor.surface, asset, false);
   }
 
   @Serves(headAssetByHash)

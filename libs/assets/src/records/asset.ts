@@ -35,12 +35,9 @@ export interface UploadFields extends AssetFields {
   expectedHash: string | null;
 }
 
-/** An asset as it was found or made for a request. */
+/** An asset as it was found or made for an upload. */
 export interface MintedAsset {
   asset: AssetRecord;
-  /**
-   * For an upload: true when no asset of the account had these bytes; of any number of equal uploads at once it is true for
-   * exactly one. For a mint from a hash: true when there was no identical asset.
-   */
+  /** True when no asset of the account had these bytes; of any number of equal uploads at once it is true for exactly one. */
   createdNew: boolean;
 }

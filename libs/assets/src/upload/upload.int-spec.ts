@@ -213,9 +213,9 @@ describe('a mint from a hash', () => {
     const { asset } = await here.upload(accountId, bytes(), { contentType: 'text/markdown' });
     const named = { ...fields, filePath: 'copy.md', tags: ['copy'] };
     const made = await here.uploads.fromHash(wholeAccount(accountId), asset.blob.hash, named);
-    expect(made).toMatchObject({ createdNew: true, asset: { contentType: 'text/markdown', filePath: 'copy.md' } });
+    expect(made).toMatchObject({ isNew: true, asset: { contentType: 'text/markdown', filePath: 'copy.md' } });
     const found = await here.uploads.fromHash(wholeAccount(accountId), asset.blob.hash, named);
-    expect(found).toEqual({ asset: made.asset, createdNew: false });
+    expect(found).toEqual({ asset: made.asset, isNew: false });
   });
 
   it('lets the reference that it finds live longer, never shorter', async () => {
@@ -233,7 +233,7 @@ describe('a mint from a hash', () => {
     await here.assets.remove(wholeAccount(accountId), asset.id);
     expect(await here.uploads.hasBlob(wholeAccount(accountId), asset.blob.hash)).toBe(true);
     const made = await here.uploads.fromHash(wholeAccount(accountId), asset.blob.hash, { ...fields, filePath: null });
-    expect(made).toMatchObject({ createdNew: true, asset: { contentType: 'image/gif', filePath: null } });
+    expect(made).toMatchObject({ isNew: true, asset: { contentType: 'image/gif', filePath: null } });
   });
 
   it('never uses an output of a job as the reference, for it goes with the job', async () => {
@@ -241,7 +241,7 @@ describe('a mint from a hash', () => {
     const output = await here.assets.storeOutput(accountId, Readable.from([bytes()]), { name: 'a.txt' });
     const id = await world.mintOutput(jobId, { ...output, name: 'a.txt' });
     const made = await here.uploads.fromHash(wholeAccount(accountId), output.blob.hash, fields);
-    expect(made).toMatchObject({ createdNew: true, asset: { jobId: null, expiresAt: null } });
+    expect(made).toMatchObject({ isNew: true, asset: { jobId: null, expiresAt: null } });
     expect(made.asset.id).not.toBe(id);
   });
 

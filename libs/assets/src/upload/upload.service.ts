@@ -194,16 +194,21 @@ export class UploadService {
    * over these bytes, else the type of the bytes themselves.
    *
    * @param hash canonical; see `readHash`.
+   * @returns the asset, and whether it is new: false where an identical one was there. Its bytes never are.
    * @throws Refusal `blob_not_found`.
    */
-  async fromHash(scope: AssetScope, hash: string, asked: Omit<AssetFields, 'labels'>): Promise<MintedAsset> {
+  async fromHash(
+    scope: AssetScope,
+    hash: string,
+    asked: Omit<AssetFields, 'labels'>,
+  ): Promise<{ asset: AssetRecord; isNew: boolean }> {
     const blob = await this.findBlob(scope, hash);
     if (blob === null) throw new Refusal('blob_not_found', `This account has no bytes with the hash ${hash}.`);
     const fields = { ...asked, labels: scope.labels };
     const known = await this.assets.contentTypeOf(this.database, scope, blob.hash);
     const contentType = known ?? (await this.blobs.sniff(blob, fields.filePath));
     const { asset, isNew } = await this.mint({ blob, fields, contentType, anyContentType: true });
-    return { asset, createdNew: isNew };
+    return { asset, isNew };
   }
 
   /** True when the account has bytes of this hash; `fromHash` then finds them throughout the grace. A sub-key has those of its assets. */

@@ -303,6 +303,34 @@ describe('asset references', () => {
     expect([status, code]).toEqual([422, 'missing_asset']);
   });
 
+  describe('that are no value of an input', () => {
+    const placed: [string, (reference: unknown, id: string) => object][] = [
+      ['in _meta', (reference) => ({ ...GRAPH, '1': { ...GRAPH['1'], _meta: { title: 'x', from: [reference] } } })],
+      ['in another key of a node', (reference) => ({ ...GRAPH, '1': { ...GRAPH['1'], note: reference } })],
+      ['inside another reference', (reference, id) => graph(assetReference({ id, like: reference }))],
+    ];
+
+    it.each(placed)('are checked all the same: %s', async (_, place) => {
+      const id = await upload(client);
+      const other = await stack.createAccount(0);
+      const foreign = await upload(new ApiClient(stack.publicUrl, other.apiKey));
+      for (const wrong of [{ id: newId() }, { id: foreign }, {}]) {
+        const { status, code } = await refused({ workflow: place(assetReference(wrong), id) });
+        expect([status, code]).toEqual([422, 'missing_asset']);
+      }
+      expect((await submit({ workflow: place(assetReference({ id }), id) })).status).toBe(201);
+    });
+
+    it('do not keep their asset, which the run does not read', async () => {
+      const alone = { content_type: 'text/plain', file_path: 'alone.txt' };
+      const { id } = (await client.upload(Buffer.from('referred to by no other job'), alone)).body;
+      const workflow = { ...GRAPH, '1': { ...GRAPH['1'], _meta: assetReference({ id }) } };
+      const { status } = await submit({ workflow });
+      expect(status).toBe(201);
+      expect((await client.call('DELETE', `/api/v2/assets/${id}`)).status).toBe(204);
+    });
+  });
+
   it('are found at any depth, inside lists too, and every missing one is named', async () => {
     const [a, b] = [newId(), newId()];
     const workflow = {

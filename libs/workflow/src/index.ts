@@ -40,6 +40,7 @@ export {
   unwrapped,
   workOf,
   workflowOf,
+  type AssetReference,
   type Combination,
   type ExactWork,
   type GraphNode,

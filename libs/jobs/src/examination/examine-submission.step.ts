@@ -4,6 +4,7 @@ import {
   modelsOf,
   sliceOf,
   workOf,
+  type AssetReference,
   type ExactWork,
   type UnlistedModel,
   type WorkflowGraph,
@@ -32,9 +33,11 @@ export interface ExaminedJob {
 }
 
 /** The assets that a graph refers to. */
-export interface ReferredAssets {
-  /** Each once, with the first place that names it. */
+interface ReferredAssets {
+  /** Those that its inputs name, which the run reads: each once, with the first place that names it. */
   named: AssetPlace[];
+  /** Those that it names only elsewhere; see `assetReferences`. They are looked up, and not kept for the run. */
+  mentioned: AssetPlace[];
   /** References that can name no asset: the first of them, and how many there are. */
   malformed: AssetPlace[];
   malformedCount: number;
@@ -47,7 +50,7 @@ export interface AssetPlace {
   asset_id: string | null;
 }
 
-/** Real graphs refer to a few; each is a row, and a file that the worker fetches before the run. */
+/** Real graphs refer to a few; each is looked up, and most are a row, and a file that the worker fetches before the run. */
 const MAX_ASSETS = 1_000;
 
 /**
@@ -73,14 +76,23 @@ export function examineSubmission(requested: RequestedJob, catalogue: NodeCatalo
 }
 
 function referredAssets(graph: WorkflowGraph): ReferredAssets {
-  const { references, malformed, malformedCount } = assetReferences(graph);
-  const named = new Map<string, AssetPlace>();
-  for (const { id, nodeId, inputName } of references) {
-    if (!named.has(id)) named.set(id, { node_id: nodeId, field: inputName, asset_id: id });
+  const { references, mentions, malformed, malformedCount } = assetReferences(graph);
+  const named = firstPlaces(references);
+  const mentioned = firstPlaces(mentions);
+  for (const id of named.keys()) mentioned.delete(id);
+  const count = named.size + mentioned.size;
+  if (count > MAX_ASSETS) throw tooManyAssets(count);
+  const places = malformed.map(({ nodeId, field }) => ({ node_id: nodeId, field, asset_id: null }));
+  return { named: [...named.values()], mentioned: [...mentioned.values()], malformed: places, malformedCount };
+}
+
+/** Each asset by its id, with the first place that names it. */
+function firstPlaces(references: readonly AssetReference[]): Map<string, AssetPlace> {
+  const places = new Map<string, AssetPlace>();
+  for (const { id, nodeId, field } of references) {
+    if (!places.has(id)) places.set(id, { node_id: nodeId, field, asset_id: id });
   }
-  if (named.size > MAX_ASSETS) throw tooManyAssets(named.size);
-  const places = malformed.map(({ nodeId, inputName }) => ({ node_id: nodeId, field: inputName, asset_id: null }));
-  return { named: [...named.values()], malformed: places, malformedCount };
+  return places;
 }
 
 function tooManyAssets(count: number): Refusal {

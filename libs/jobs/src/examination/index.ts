@@ -1,4 +1,4 @@
-export type { AssetPlace, ExaminedJob, ReferredAssets } from './examine-submission.step';
+export type { AssetPlace, ExaminedJob } from './examine-submission.step';
 export { graphTextOf, type ExaminedItem } from './examine-batch.step';
 export { ITEM_FAULTS, itemFaultOf } from './item-fault';
 export {

@@ -79,13 +79,28 @@ describe('a submission', () => {
     expect([job.assets.malformed.length, job.assets.malformedCount]).toEqual([1_000, 45_000]);
   });
 
-  it('that refers to thousands of assets is refused', async () => {
-    const id = (at: number): string => `00000000-0000-7000-8000-${String(at).padStart(12, '0')}`;
-    const references = Array.from({ length: 1_001 }, (_, at) => `{"__type":"core/ASSET","info":{"id":"${id(at)}"}}`);
-    expect(await refusalOf(examiner.examine(bodyOf(`{"1":${node(`[${references.join()}]`)}}`), target))).toMatchObject({
-      code: 'invalid_workflow',
-      details: { node_errors: { '': [{ reason: 'above_max' }] } },
-    });
+  const id = (at: number): string => `00000000-0000-7000-8000-${String(at).padStart(12, '0')}`;
+  const reference = (at: number): string => `{"__type":"core/ASSET","info":{"id":"${id(at)}"}}`;
+  /** @param meta stands beside the inputs. */
+  const withMeta = (meta: string, inputs: string): Buffer =>
+    bodyOf(`{"1":{"_meta":${meta},"class_type":"Show","inputs":{"x":${inputs}}}}`);
+
+  it('names the assets of its inputs, and apart from them those that stand only elsewhere', async () => {
+    const { job } = await examiner.examine(withMeta(`[${reference(1)},${reference(2)}]`, reference(1)), target);
+    expect(job.assets.named).toEqual([{ node_id: '1', field: 'x', asset_id: id(1) }]);
+    expect(job.assets.mentioned).toEqual([{ node_id: '1', field: '_meta', asset_id: id(2) }]);
+  });
+
+  it('that refers to thousands of assets is refused, wherever it does', async () => {
+    const many = Array.from({ length: 1_001 }, (_, at) => reference(at));
+    const none = '[]';
+    const [half, rest] = [many.slice(500), many.slice(0, 500)].map((list) => `[${list.join()}]`) as [string, string];
+    for (const body of [withMeta(none, `[${many.join()}]`), withMeta(`[${many.join()}]`, none), withMeta(half, rest)]) {
+      expect(await refusalOf(examiner.examine(body, target))).toMatchObject({
+        code: 'invalid_workflow',
+        details: { node_errors: { '': [{ reason: 'above_max' }] } },
+      });
+    }
   });
 });
 

@@ -3,7 +3,7 @@ import type { NodeError, NodeErrors } from '@millrace/contracts';
 import type { Target } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
 import type { QueueEstimates } from '../rotation';
-import type { ExaminedJob, ReferredAssets } from '../examination';
+import type { AssetPlace, ExaminedJob } from '../examination';
 import { missingAssets, poolQueueFull } from './refusals';
 import { invalidWorkflow } from '../examination';
 
@@ -35,7 +35,7 @@ export class SubmissionChecks {
   ) {}
 
   /**
-   * @returns the ids of the assets, each once.
+   * @returns the ids of the assets that the run reads, each once.
    * @throws Refusal `invalid_workflow` when the library lacks a model; `missing_asset` when the account lacks an asset, or its sub-key.
    */
   async inputAssets(scope: AssetScope, job: References): Promise<string[]> {
@@ -44,7 +44,7 @@ export class SubmissionChecks {
 
   /** What the account has, or its sub-key, of what these refer to. */
   async find(scope: AssetScope, jobs: readonly References[]): Promise<FoundReferences> {
-    const ids = [...new Set(jobs.flatMap(({ assets }) => idsOf(assets)))];
+    const ids = [...new Set(jobs.flatMap(({ assets: { named, mentioned } }) => idsOf([...named, ...mentioned])))];
     const assets = new Set<string>();
     for (let from = 0; from < ids.length; from += ASSETS_AT_A_TIME) {
       const found = await this.assets.resolveForJob(scope, ids.slice(from, from + ASSETS_AT_A_TIME));
@@ -67,21 +67,20 @@ export class SubmissionChecks {
   }
 }
 
-/** The assets that a graph names. */
-function idsOf({ named }: ReferredAssets): string[] {
-  return named.flatMap(({ asset_id: id }) => (id === null ? [] : [id]));
+function idsOf(places: readonly AssetPlace[]): string[] {
+  return places.flatMap(({ asset_id: id }) => (id === null ? [] : [id]));
 }
 
 /**
- * @returns the ids of a graph's assets, each once.
+ * @returns the ids of the assets that the run of a graph reads, each once.
  * @throws Refusal `invalid_workflow`, `missing_asset` when something is not among what was found.
  */
 export function inputAssetsOf({ assets, unlistedModels }: References, found: FoundReferences): string[] {
   const lacking = unlistedModels.filter(({ name }) => !found.models.has(name));
   if (lacking.length > 0) throw invalidWorkflow(errorsByNode(lacking));
-  const { named, malformed, malformedCount } = assets;
-  const missing = named.filter(({ asset_id: id }) => id === null || !found.assets.has(id));
-  if (malformedCount === 0 && missing.length === 0) return idsOf(assets);
+  const { named, mentioned, malformed, malformedCount } = assets;
+  const missing = [...named, ...mentioned].filter(({ asset_id: id }) => id === null || !found.assets.has(id));
+  if (malformedCount === 0 && missing.length === 0) return idsOf(named);
   throw missingAssets([...malformed, ...missing], malformedCount - malformed.length);
 }
 

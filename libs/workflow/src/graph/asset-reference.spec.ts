@@ -17,7 +17,7 @@ describe('an asset reference', () => {
       '2': nodeText('B', `{"files": [["x", ${asset()}], {"deep": {"er": [${asset()}]}}]}`),
     });
     const { references, malformed } = assetReferences(parseWorkflow(text));
-    expect(references.map(({ nodeId, inputName, id }) => [nodeId, inputName, id])).toEqual([
+    expect(references.map(({ nodeId, field, id }) => [nodeId, field, id])).toEqual([
       ['1', 'image', ID],
       ['2', 'files', ID],
       ['2', 'files', ID],
@@ -32,7 +32,7 @@ describe('an asset reference', () => {
     expect(found(`{"image": ${reference}}`).references).toEqual([
       {
         nodeId: '7',
-        inputName: 'image',
+        field: 'image',
         start: START,
         end: START + reference.length,
         id: ID,
@@ -42,7 +42,7 @@ describe('an asset reference', () => {
     ]);
     expect(found(`{"image": ${asset(`{"id": "${ID}", "hash": null, "file_path": 5}`)}}`).references[0]).toEqual({
       nodeId: '7',
-      inputName: 'image',
+      field: 'image',
       start: START,
       end: expect.any(Number) as number,
       id: ID,
@@ -54,7 +54,7 @@ describe('an asset reference', () => {
     (info) => {
       const { references, malformed } = found(`{"image": ${asset(info)}}`);
       expect(references).toEqual([]);
-      expect(malformed).toEqual([{ nodeId: '7', inputName: 'image', start: START, end: START + asset(info).length }]);
+      expect(malformed).toEqual([{ nodeId: '7', field: 'image', start: START, end: START + asset(info).length }]);
     },
   );
 
@@ -72,12 +72,48 @@ describe('an asset reference', () => {
   it.each(['{"__type": "core/OTHER", "info": {}}', '{"__type": 5}', '"core/ASSET"', '["__type", "core/ASSET"]'])(
     'is not seen in %s',
     (value) => {
-      expect(found(`{"image": ${value}}`)).toEqual({ references: [], malformed: [], malformedCount: 0 });
+      expect(found(`{"image": ${value}}`)).toEqual({ references: [], mentions: [], malformed: [], malformedCount: 0 });
     },
   );
 
   it('in a duplicate that a later one replaces does not count', () => {
     expect(found(`{"image": ${asset()}, "image": 1}`).references).toEqual([]);
     expect(found(`{"image": {"a": ${asset()}, "a": 1}}`).references).toEqual([]);
+  });
+
+  describe('that no input has as a value', () => {
+    const [B, C] = [ID.replace(/a$/, 'b'), ID.replace(/a$/, 'c')];
+    const of = (node: string): ReturnType<typeof assetReferences> => assetReferences(parseWorkflow(`{"7": ${node}}`));
+    const placesOf = ({ mentions }: ReturnType<typeof assetReferences>): string[] =>
+      mentions.map(({ nodeId, field, id }) => `${nodeId} ${field} ${id}`);
+
+    it('is a mention: in other keys of a node, at any depth', () => {
+      const at = of(
+        `{"_meta": {"title": "x", "from": [${asset(`{"id": "${B}"}`)}]}, "class_type": "A", "inputs": {"image": ${asset()}}, ` +
+          `"note": ${asset(`{"id": "${C}"}`)}}`,
+      );
+      expect(placesOf(at)).toEqual([`7 _meta ${B}`, `7 note ${C}`]);
+      expect(at.references.map(({ id }) => id)).toEqual([ID]);
+    });
+
+    it('is a mention: inside another reference, which takes its place in the run', () => {
+      const at = found(`{"image": ${asset(`{"id": "${ID}", "x": [${asset(`{"id": "${B}"}`)}]}`)}}`);
+      expect(placesOf(at)).toEqual([`7 image ${B}`]);
+      expect(at.references.map(({ id }) => id)).toEqual([ID]);
+    });
+
+    it('is a mention: a node itself, or all of its inputs', () => {
+      const itself = `"__type": "core/ASSET", "info": {"id": "${B}"}`;
+      expect(placesOf(of(`{"class_type": "A", "inputs": {}, ${itself}}`))).toEqual([`7  ${B}`]);
+      const at = of(`{"class_type": "A", "inputs": {${itself}, "image": ${asset()}}}`);
+      expect(placesOf(at)).toEqual([`7 inputs ${B}`]);
+      expect(at.references.map(({ id }) => id)).toEqual([ID]);
+    });
+
+    it('is malformed without an id, too', () => {
+      expect(of(`{"class_type": "A", "inputs": {}, "_meta": ${asset('{}')}}`).malformed).toMatchObject([
+        { nodeId: '7', field: '_meta' },
+      ]);
+    });
   });
 });

@@ -1,6 +1,6 @@
 export { modelFolderOf } from './model-folders';
 export { isAssetObject } from './asset-object';
-export { assetReferences } from './asset-reference';
+export { assetReferences, type AssetReference } from './asset-reference';
 export { replaceAssetReferences } from './asset-replacement';
 export { classOf, inputOf, typesMeet } from './catalogue';
 export { exactGraph, undeclaredClasses, type ExactWork } from './exact';

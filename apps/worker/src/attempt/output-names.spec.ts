@@ -17,7 +17,15 @@ describe('the name of an output', () => {
     expect(namesOf([text('2'), text('2'), text('7')])).toEqual([
       'PreviewAny_2_1.txt',
       'PreviewAny_2_2.txt',
-      'B_7_1.txt',
+      'A_B_7_1.txt',
+    ]);
+  });
+
+  it('of a text holds all of a class and a node whose names look like paths', () => {
+    expect(namesOf([text('n/../x y:é'), text('C:\\x'), text('..')])).toEqual([
+      'A_B_n_.._x y_é_1.txt',
+      'A_B_C__x_1.txt',
+      'A_B_.._1.txt',
     ]);
   });
 
@@ -52,6 +60,7 @@ describe('the name of an output', () => {
     ['C:\\x\\boot.ini', 'boot.ini'],
     ['a"b\r\n|c?.png', 'a_b___c_.png'],
     ['evil\u202egnp.exe', 'evil_gnp.exe'],
+    ['a\u0085b\u2028c\u2029d.png', 'a_b_c_d.png'],
     ['..', 'output'],
     ['.', 'output'],
     [`${'n'.repeat(300)}.png`, `${'n'.repeat(200)}.png`],

@@ -39,13 +39,17 @@ export class OutputNames {
   private textName(nodeId: string): string {
     const n = (this.texts.get(nodeId) ?? 0) + 1;
     this.texts.set(nodeId, n);
-    return cleanName(`${this.classOf(nodeId)}_${nodeId}_${n}.txt`);
+    // A slash in the name of a class or a node leads into no folder.
+    return cleanName(`${this.classOf(nodeId)}_${nodeId}_${n}.txt`.replace(/[/\\]/g, '_'));
   }
 }
 
 /** A plain file name: no folder, nothing that a shell, a header or a file system reads as anything else. */
 function cleanName(name: string): string {
-  const plain = basename(name.replaceAll('\\', '/')).replace(/[\p{Cc}\p{Cs}<>:"|?*/\u202a-\u202e\u2066-\u2069]/gu, '_');
+  const plain = basename(name.replaceAll('\\', '/')).replace(
+    /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}<>:"|?*/\u202a-\u202e\u2066-\u2069]/gu,
+    '_',
+  );
   const extension = cut(extname(plain), MAX_EXTENSION_BYTES);
   const stem = cut(plain.slice(0, plain.length - extname(plain).length), MAX_STEM_BYTES);
   return stem === '' || /^\.+$/.test(stem) ? `output${extension}` : stem + extension;

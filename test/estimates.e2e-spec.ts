@@ -1,6 +1,6 @@
 import { Comfy, InvalidWorkflow } from '@comfyorg/sdk';
 import { newId, type Estimate, type JobPage } from '@millrace/contracts';
-import { ApiClient, TestStack, type Answer, type TestAccount } from '@millrace/testing';
+import { ApiClient, TestStack, eventually, type Answer, type TestAccount } from '@millrace/testing';
 
 type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 
@@ -68,6 +68,8 @@ describe('the body that the official client submits', () => {
     const ran = metrics.execution_ms ?? Number.NaN;
     const [body] = sent;
     const [before, listed] = [await credits(), await jobs()];
+    const isFirst = async (): Promise<boolean> => (await estimate(body)).body.queue_position === 1;
+    await eventually('the job that has ended to be in no reading of the queue', isFirst);
     const { status, body: known } = await estimate(body);
     expect(status).toBe(200);
     expect(known).toMatchObject({ accepted: true, error: null, known_runs: 1, queue_position: 1 });

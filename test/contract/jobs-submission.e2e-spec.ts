@@ -1,4 +1,11 @@
-import { EXTRA_DATA_KEYS, NODE_ERROR_REASONS, newId, type Job, type NodeErrors } from '@millrace/contracts';
+import {
+  EXTRA_DATA_KEYS,
+  NODE_ERROR_REASONS,
+  newId,
+  type ErrorEnvelope,
+  type Job,
+  type NodeErrors,
+} from '@millrace/contracts';
 import { ApiClient, TestStack, type Answer, type TestAccount } from '@millrace/testing';
 
 let stack: TestStack;
@@ -363,6 +370,8 @@ describe('a submission that cannot be paid or queued', () => {
     await own.run(GRAPH);
     const answer = await own.submit(JSON.stringify({ workflow: GRAPH }));
     expect([answer.status, answer.body]).toMatchObject([429, { error: { code: 'queue_full' } }]);
+    // Queued jobs that have had their turn are beside the limit.
+    expect((answer.body as unknown as ErrorEnvelope).error.message).toContain('waiting for their turn');
     expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
     expect(await stack.test.database.models.job.count({ where: { accountId: small.id } })).toBe(2);
   });

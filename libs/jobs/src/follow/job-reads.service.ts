@@ -164,7 +164,7 @@ export class JobReads {
   /** An estimate of a queued job's place; null for any other. */
   async queuePlace(job: QueuedJob): Promise<QueuePlace | null> {
     if (job.status !== 'queued') return null;
-    if (job.delivery === 'dispatched') return this.estimates.placeInLane(job.poolId);
+    if (job.delivery === 'dispatched') return this.estimates.placeInLane(job.poolId, job.id);
     return this.estimates.place(job.poolId, job.accountId, await this.ranks.ahead(job));
   }
 
@@ -177,7 +177,7 @@ export class JobReads {
         ? new Map<string, number>()
         : await this.store.countAheadOfEach(this.database, scope.accountId, waiting);
     const places = queued.map(async (job): Promise<[string, QueuePlace]> => {
-      if (job.delivery !== 'waiting') return [job.id, await this.estimates.placeInLane(job.poolId)];
+      if (job.delivery !== 'waiting') return [job.id, await this.estimates.placeInLane(job.poolId, job.id)];
       return [job.id, await this.estimates.place(job.poolId, job.accountId, ahead.get(job.id) ?? 0)];
     });
     return new Map(await Promise.all(places));

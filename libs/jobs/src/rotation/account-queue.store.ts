@@ -1,6 +1,8 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import { deploymentPools } from '@millrace/deployments';
+import { isSetAside } from '../state';
+import type { UnclaimedAttempt } from './lane-snapshot';
 import { rejoinedPass } from './rejoined-pass.store';
 
 /** What an account has in the queues of all pools. */
@@ -24,7 +26,10 @@ export interface BusyAccount {
   weight: number;
 }
 
-/** The SQL of accounts' places in the rotations, other than what moves jobs: the rows of `account_queues`. */
+/** Attempts of a pool that are read at most. Its lane has fewer; without a limit are those that are set aside. */
+const MOST_UNCLAIMED = 1_000;
+
+/** The SQL of accounts' places in the rotations, other than what moves jobs: the rows of `account_queues`, and what has had its turn. */
 export class AccountQueueStore {
   async load(tx: Statements, accountId: string): Promise<AccountLoad> {
     const [load] = await tx.rows<AccountLoad>(Prisma.sql`
@@ -55,6 +60,18 @@ export class AccountQueueStore {
       SELECT q.account_id, q.waiting, q.weight FROM account_turns t
       JOIN account_queues q ON q.pool_id = t.pool_id AND q.account_id = t.account_id
       WHERE t.pool_id = ${poolId}`);
+  }
+
+  /** The attempts of a pool that have had their turn and that no worker has claimed, in the order in which they went to the lane. */
+  async listUnclaimed(statements: Statements, poolId: string): Promise<UnclaimedAttempt[]> {
+    return statements.rows(this.listUnclaimedSql(poolId));
+  }
+
+  /** The statement of `listUnclaimed`, whose plan a test checks: a walk over what is in flight. */
+  listUnclaimedSql(poolId: string): Prisma.Sql {
+    return Prisma.sql`
+      SELECT j.id, ${isSetAside} AS is_set_aside FROM jobs j WHERE j.pool_id = ${poolId} AND j.delivery = 'dispatched'
+      ORDER BY j.dispatched_at, j.id LIMIT ${MOST_UNCLAIMED}`;
   }
 
   /** Correct weight and running limit of every place that differs from its account, but for those that others have locked. @returns how many. */

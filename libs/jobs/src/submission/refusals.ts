@@ -56,9 +56,10 @@ export function poolQueueFull(): Refusal {
   return queueFull('The queue of this service is full.');
 }
 
-/** @param limit jobs of the account that may wait. */
+/** @param limit jobs of the account that may wait for their turn. One that has had it is shown as queued until a worker claims it. */
 export function accountQueueFull(limit: number): Refusal {
-  return queueFull(`This account has ${limit} jobs waiting, which is its limit.`);
+  const message = `This account has ${limit} jobs waiting for their turn, which is its limit; queued jobs that are next to start do not count.`;
+  return queueFull(message);
 }
 
 function queueFull(message: string): Refusal {

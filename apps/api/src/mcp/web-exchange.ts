@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
+import { withoutLineBreaks } from '../streams';
 
 /** What the protocol reads of a request. Credentials and cookies stay outside. */
 const PASSED_ON = /^(accept|content-type|mcp-.*)$/;
@@ -33,9 +34,16 @@ export async function sendWebResponse(response: Response, answer: globalThis.Res
   }
   response.flushHeaders();
   try {
-    await pipeline(Readable.fromWeb(answer.body), response);
+    const body = Readable.fromWeb(answer.body);
+    const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    await (isStream ? pipeline(body.setEncoding('utf8'), eachWithoutLineBreaks, response) : pipeline(body, response));
   } catch (error) {
     // A client that leaves ends its answer; that is no failure.
     if (!response.destroyed) throw error;
   }
+}
+
+/** The SDK writes frames as plain JSON. */
+async function* eachWithoutLineBreaks(pieces: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+  for await (const piece of pieces) yield withoutLineBreaks(piece);
 }

@@ -1,5 +1,6 @@
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { SharedSlots } from '@millrace/messaging';
@@ -97,6 +98,23 @@ describe('a large status', () => {
   });
 });
 
+describe('an event whose text has line breaks beyond those of the format', () => {
+  it('is one line of data for a client that splits as Python does, and says the same', async () => {
+    const [streams, opened] = streamsOf(2);
+    const message = 'a\u0085b\u2028c\u2029d\u000be\u000cf\u001cg\u001dh\u001ei\r\nj';
+    const { server, open } = await serve(streams, async function* () {
+      yield await Promise.resolve({ event: 'progress', data: { message } });
+    });
+    const body = await text(await open());
+    // What str.splitlines of Python splits on; httpx, and with it the official client, reads its lines so.
+    const lines = body.split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/);
+    expect(lines).toEqual(['event: progress', expect.stringMatching(/^data: /), '', '']);
+    expect(JSON.parse(lines[1]?.slice('data: '.length) ?? '')).toEqual({ message });
+    await opened.allEnded();
+    server.close();
+  });
+});
+
 describe('a stream on which nothing happens', () => {
   it('carries a comment at least every 15 s, and nothing else, for as long as it is open', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
@@ -107,7 +125,7 @@ describe('a stream on which nothing happens', () => {
     });
     try {
       const stream = (await open()).setEncoding('utf8');
-      const next = (): Promise<string> => once(stream, 'data').then(([text]) => text as string);
+      const next = (): Promise<string> => once(stream, 'data').then(([piece]) => piece as string);
       expect(await next()).toBe('event: status\ndata: {}\n\n');
       for (let nth = 0; nth < 3; nth += 1) {
         const comment = next();

@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import type { BatchEventName, JobEventName } from '@millrace/contracts';
 import { holdBytes } from '../http';
 import { EventAnswer, Frame } from './event-answer';
+import { withoutLineBreaks } from './line-breaks';
 import { OpenStreams, type StreamHolder } from './open-streams';
 
 /** Clients give up a silent stream after 30 to 45 s, proxies after 60; 15 s are promised (wire supplement, section 3). */
@@ -100,7 +101,7 @@ const shared = new WeakMap<object, Frame>();
 function frameOf({ event, data }: StreamEvent): Frame {
   const known = shared.get(data);
   if (known !== undefined) return known;
-  const frame = new Frame(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  const frame = new Frame(`event: ${event}\ndata: ${withoutLineBreaks(JSON.stringify(data))}\n\n`);
   if (event === 'progress' || event === 'preview') shared.set(data, frame);
   return frame;
 }

@@ -67,7 +67,7 @@ export const apiSettings = {
   ),
   deploymentDomain: setting(
     'DEPLOYMENT_DOMAIN',
-    'Domain under which each deployment has a host of its own, <id>.<domain>. Unset: deployments by prefix only.',
+    'Domain under which each deployment has a host of its own, <id>.<domain>. Other names below it are answered 404, but for the host of MILLRACE_PUBLIC_URL. Unset: deployments by prefix only.',
     z
       .string()
       .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/, 'must be a host name in lower case, such as apps.example.com')

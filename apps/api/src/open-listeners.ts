@@ -68,8 +68,8 @@ export async function openListeners(
     readiness: [{ name: 'database', check: () => libs.database.ping() }],
     modules: [libs.module, AdminModule],
     configure: (app) => {
-      // Its own pages come from the host that operators use, not from the public one.
-      const opsRules = { ...rules, open: false, publicUrl: undefined };
+      // Its own pages come from the host that operators use, not from the public one, and no deployment has a host here.
+      const opsRules = { ...rules, open: false, publicUrl: undefined, deploymentDomain: undefined };
       opsRoutes = configureOpsApp(app, { logger, rules: opsRules, trustedProxies: settings.opsTrustedProxies, bodies });
       app.use(OPS_CONSOLE_PATH, opsPages.handle);
     },

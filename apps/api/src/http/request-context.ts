@@ -5,7 +5,7 @@ import { networkOfAddress, readAddress, type BodiesInFlight } from '@millrace/pl
 import { foreignSite, isOwnHost } from './own-hosts';
 import { faultOfQuery } from './query';
 import { targetOf } from './request-target';
-import { resolveSurface, type RequestTarget, type Surface, type SurfaceRules } from './surface';
+import { resolveSurface, strayHost, type RequestTarget, type Surface, type SurfaceRules } from './surface';
 
 /** What is known of a request. */
 export interface RequestContext {
@@ -112,8 +112,9 @@ function refusalOf(
   if (!known && request.httpVersion !== '1.0') {
     return new Refusal('invalid_request', 'The Host header is missing or names no host.', { status: 400 });
   }
-  if (!rules.open || !known) return undefined;
-  return foreignSite(rules, target.host, request.headers.origin);
+  if (!known) return undefined;
+  const foreign = rules.open ? foreignSite(rules, target.host, request.headers.origin) : undefined;
+  return foreign ?? strayHost(rules, target.host) ?? undefined;
 }
 
 function ignore(): void {}

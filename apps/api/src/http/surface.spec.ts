@@ -1,4 +1,4 @@
-import { resolveSurface, type RequestTarget, type SurfaceRules } from './surface';
+import { resolveSurface, strayHost, type RequestTarget, type SurfaceRules } from './surface';
 
 const ID = '0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const OTHER = '0199a1b2-0000-7000-8000-00000000000b';
@@ -87,17 +87,36 @@ describe("a request to a deployment's host", () => {
     }
   });
 
+  it.each(['apps.example.com', `${ID}.apps.example.com.evil.test`, `${ID}xapps.example.com`, `${ID}.apps.example.org`])(
+    'is not one to %s',
+    (host) => {
+      expect(resolve({ host }).surface.kind).toBe('cloud');
+      expect(strayHost(rules, host)).toBeNull();
+    },
+  );
+
   it.each([
-    'apps.example.com',
     `x.${ID}.apps.example.com`,
-    `${ID}.apps.example.com.evil.test`,
-    `${ID}xapps.example.com`,
-    `${ID}.apps.example.org`,
     'not-an-id.apps.example.com',
-  ])('is not one to %s', (host) => expect(resolve({ host }).surface.kind).toBe('cloud'));
+    'not-an-id.Apps.Example.com.:8443',
+    `${ID.slice(1)}.apps.example.com`,
+    '.apps.example.com',
+  ])('is nothing at %s, which is below the domain of deployments and none of them', (host) => {
+    const refusal = strayHost(rules, host);
+    expect(refusal).toMatchObject({ code: 'not_found', status: 404 });
+    expect(refusal?.message).toContain('<id>.apps.example.com');
+    expect(refusal?.message).toContain('https://api.example.com');
+  });
+
+  it('may be below the same domain as the service itself', () => {
+    const host = 'api.apps.example.com';
+    expect(strayHost({ ...rules, publicUrl: `https://${host}:8443` }, host)).toBeNull();
+    expect(strayHost({ ...rules, publicUrl: undefined }, host)?.message).not.toContain('https://');
+  });
 
   it('is none without a domain for deployments', () => {
     const { surface } = resolve({ host: `${ID}.apps.example.com` }, { deploymentDomain: undefined });
     expect(surface.kind).toBe('cloud');
+    expect(strayHost({ ...rules, deploymentDomain: undefined }, 'x.apps.example.com')).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import { isUuid, type SurfaceKind } from '@millrace/contracts';
+import { Refusal, isUuid, type SurfaceKind } from '@millrace/contracts';
 
 /** The face of the service that a request came to, found from its host and path before anything else looks at it. */
 export interface Surface {
@@ -28,6 +28,9 @@ export interface RequestTarget {
   /** Path and query. */
   url: string;
 }
+
+/** Of a host in a message. */
+const SHOWN_CHARACTERS = 200;
 
 /**
  * What of the service is mounted under the prefix of a deployment, besides the API: an estimate, why a job waits and the MCP server are
@@ -59,11 +62,36 @@ function deploymentSurface(deploymentId: string, prefix: string, origin: string)
   return { kind: 'deployment', deploymentId, prefix, origin };
 }
 
-/** Names are compared without case, without a port, and without the dot that ends a fully qualified one (RFC 4343, 1034). */
+/**
+ * Refuse what was sent to a host below the domain of deployments that is the host of none, as a mistyped one is: on the shared
+ * surface a job would run, and be charged, where nobody meant it to. The service's own host may be below that domain.
+ *
+ * @returns null for every other host.
+ */
+export function strayHost({ publicUrl, deploymentDomain: domain }: SurfaceRules, host: string): Refusal | null {
+  const label = labelOf(domain, host);
+  if (label === null || idOf(label) !== null) return null;
+  const own = publicUrl === undefined ? null : new URL(publicUrl);
+  if (own?.hostname === nameOf(host)) return null;
+  const message =
+    `There is no deployment at ${host.slice(0, SHOWN_CHARACTERS)}. The host of a deployment is <id>.${domain}, its id being a UUID` +
+    `${own === null ? '' : `; the service itself is at ${own.origin}`}.`;
+  return new Refusal('not_found', message);
+}
+
 function deploymentOfHost({ deploymentDomain }: SurfaceRules, host: string): string | null {
-  if (deploymentDomain === undefined) return null;
-  const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
-  return name.endsWith(`.${deploymentDomain}`) ? idOf(name.slice(0, -deploymentDomain.length - 1)) : null;
+  return idOf(labelOf(deploymentDomain, host) ?? '');
+}
+
+/** What a host has before the domain of deployments; null where it is not below that. */
+function labelOf(domain: string | undefined, host: string): string | null {
+  const name = nameOf(host);
+  return domain !== undefined && name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : null;
+}
+
+/** Names are compared without case, without a port, and without the dot that ends a fully qualified one (RFC 4343, 1034). */
+function nameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
 }
 
 /** The id that a path segment or a label spells, in any case and any percent-encoding (RFC 3986, 6.2.2). */

@@ -17,6 +17,7 @@ afterAll(() => stack.stop());
 function codeOf({ headers, body }: { headers: Record<string, string>; body: unknown }): string {
   expect(headers['content-type']).toBe('application/json; charset=utf-8');
   expect(headers['x-request-id']).toMatch(/^[A-Za-z0-9._:-]{1,128}$/);
+  expect(headers['x-comfy-request-id']).toBe(headers['x-request-id']);
   return ErrorEnvelopeSchema.strict().parse(typeof body === 'string' ? JSON.parse(body) : body).error.code;
 }
 
@@ -234,6 +235,11 @@ describe('X-Request-Id', () => {
   it('is echoed when the client sent a sound one', async () => {
     const answer = await client.call('GET', '/api/v2/jobs', { headers: { 'X-Request-Id': 'trace:42.a_b-c' } });
     expect(answer.headers['x-request-id']).toBe('trace:42.a_b-c');
+  });
+
+  it('is sent as X-Comfy-Request-Id too, the only one that the official client for Python reads', async () => {
+    const answer = await client.call('GET', '/api/v2/jobs', { headers: { 'X-Request-Id': 'trace:42' } });
+    expect(answer.headers['x-comfy-request-id']).toBe('trace:42');
   });
 
   it.each(['with space', 'a'.repeat(129), '<script>', 'a;b', 'a, b'])(

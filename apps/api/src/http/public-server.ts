@@ -10,6 +10,7 @@ import { LARGE_ANSWER_CHARACTERS, holdBytes } from './body/hold-bytes';
 import type { Connections } from './connections';
 import { envelopeOf, rawAnswer } from './error-envelope';
 import { messagesOf } from './express-messages';
+import { requestIdHeaders } from './request-id';
 import { JSON_TYPE, endWithJson, sendText } from './send-text';
 
 /** Upload of a large file over a slow line takes hours; bodies that are read at once have a limit of their own. */
@@ -81,7 +82,7 @@ function answer(response: ServerResponse, status: number, code: ErrorCode, messa
     'Content-Type': JSON_TYPE,
     'Content-Length': Buffer.byteLength(text),
     'X-Content-Type-Options': 'nosniff',
-    'X-Request-Id': randomUUID(),
+    ...requestIdHeaders(randomUUID()),
   });
   response.end(text);
 }
@@ -129,5 +130,5 @@ function refuse(
 ): void {
   // A client that disconnects meanwhile gets no answer, and that is no failure.
   socket.on('error', () => socket.destroy());
-  socket.end(rawAnswer(status, envelopeOf(code, message), { ...headers, 'X-Request-Id': randomUUID() }));
+  socket.end(rawAnswer(status, envelopeOf(code, message), { ...headers, ...requestIdHeaders(randomUUID()) }));
 }

@@ -49,3 +49,12 @@ describe('a request to a host below the domain of deployments', () => {
     expect((await ask('dep.localhost', '/'))[1]).toBe('cloud');
   });
 });
+
+describe('the id of a request', () => {
+  it('is in the two headers that clients read, also of a refusal', async () => {
+    for (const host of ['localhost', 'x.dep.localhost']) {
+      const [{ headers }] = await ask(host, '/', 'GET', { 'x-request-id': 'mine-1' });
+      expect([headers['x-request-id'], headers['x-comfy-request-id']]).toEqual(['mine-1', 'mine-1']);
+    }
+  });
+});

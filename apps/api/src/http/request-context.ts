@@ -4,6 +4,7 @@ import { Refusal } from '@millrace/contracts';
 import { networkOfAddress, readAddress, type BodiesInFlight } from '@millrace/platform';
 import { foreignSite, isOwnHost } from './own-hosts';
 import { faultOfQuery } from './query';
+import { requestIdHeaders } from './request-id';
 import { targetOf } from './request-target';
 import { resolveSurface, strayHost, type RequestTarget, type Surface, type SurfaceRules } from './surface';
 
@@ -67,7 +68,7 @@ export function contextMiddleware(rules: SurfaceRules, bodies: BodiesInFlight): 
     const requestId = typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
     // What is written after the connection has gone, or after the end, is lost; that must not end the process.
     response.on('error', ignore);
-    response.setHeader('X-Request-Id', requestId);
+    for (const [name, value] of Object.entries(requestIdHeaders(requestId))) response.setHeader(name, value);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     const target = targetOf(request);
     const known = HOST.test(request.headers.host ?? '') && HOST.test(target.host);

@@ -4,7 +4,8 @@ import type { Header, Reference } from './openapi-types';
 export const HEADERS = {
   RequestId: {
     description:
-      'Id of the request: the one that was sent, where it has the form of `X-Request-Id`, else a new one. Give it to support.',
+      'Id of the request: the one that was sent, where it has the form of `X-Request-Id`, else a new one. Give it to support. ' +
+      '`X-Comfy-Request-Id` has it, too, for the official clients.',
     required: true,
     schema: { type: 'string' },
   },

@@ -1,4 +1,4 @@
-import { ErrorEnvelopeSchema, newId } from '@millrace/contracts';
+import { ErrorEnvelopeSchema, newId, type ErrorEnvelope } from '@millrace/contracts';
 import { Prisma } from '@prisma/client';
 import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
 import { exchangeRaw, type RawAnswer, type RawOptions } from './support/raw-http';
@@ -45,13 +45,26 @@ describe('every error is the envelope', () => {
   );
 
   it.each([
+    ['GET', '/api/v2/jobs/'],
+    ['POST', '/api/v2/jobs/'],
+    ['GET', '/api/v2/assets/'],
+    ['DELETE', '/api/v2/assets/'],
+    ['GET', `/api/v2/jobs/${newId()}/`],
+    ['GET', '/platform/v1/webhook-endpoints/'],
+  ])('at a path that ends with a slash, which is no list: %s %s', async (method, path) => {
+    const answer = await client.call<ErrorEnvelope>(method, path);
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'not_found']);
+    expect(answer.body.error.message).toContain(`${path}: put the id behind the slash, or leave the slash out`);
+  });
+
+  it.each([
     ['PUT', '/api/v2/jobs', 'GET, HEAD, POST'],
     ['DELETE', `/api/v2/jobs/${newId()}`, 'GET, HEAD'],
     ['GET', `/api/v2/jobs/${newId()}/cancel`, 'POST'],
     ['PATCH', `/api/v2/assets/${newId()}`, 'DELETE, GET, HEAD'],
     ['POST', '/api/v2/openapi.json', 'GET, HEAD'],
     ['GET', '/api/v2/assets/from-hash', 'POST'],
-    ['DELETE', '/api/v2/assets/from-hash/', 'POST'],
+    ['DELETE', '/api/v2/assets/from-hash', 'POST'],
   ])('with a wrong method, and Allow names the right ones: %s %s', async (method, path, allow) => {
     const answer = await client.call(method, path);
     expect([answer.status, codeOf(answer), answer.headers.allow]).toEqual([405, 'method_not_allowed', allow]);

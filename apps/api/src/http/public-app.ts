@@ -30,6 +30,8 @@ export interface PublicParts {
 export async function createPublicApp(parts: PublicParts): Promise<{ app: INestApplication; routes: RouteTable }> {
   const server = express();
   configureExpress(server, parts.trustedProxies);
+  // A path with a slash at its end is another one: who reads the record of an empty id must not get the list of all records.
+  server.enable('strict routing');
   server.use(observeRequests(parts.metrics));
   server.use(contextMiddleware(parts.rules, parts.bodies));
   const root: DynamicModule = { module: PublicRoot, imports: parts.modules };

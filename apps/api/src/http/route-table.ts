@@ -21,9 +21,12 @@ export class RouteTable {
 
   /** Why no handler took this request: 405 with the methods that exist, or 404. */
   refusalOf(request: Request): Refusal {
-    const methods = this.methodsOf((layer) => layer.match(request.path));
-    if (methods.size === 0) return new Refusal('not_found', `There is nothing at ${request.path.slice(0, 200)}.`);
-    return methodNotAllowed(request, methods);
+    const { path } = request;
+    const methods = this.methodsOf((layer) => layer.match(path));
+    if (methods.size > 0) return methodNotAllowed(request, methods);
+    const isSlashed = path.endsWith('/') && this.methodsOf((layer) => layer.match(path.slice(0, -1))).size > 0;
+    const cure = isSlashed ? ': put the id behind the slash, or leave the slash out' : '';
+    return new Refusal('not_found', `There is nothing at ${path.slice(0, 200)}${cure}.`);
   }
 
   /**
@@ -31,8 +34,7 @@ export class RouteTable {
    * GET of `/assets/from-hash`. Null for every other request.
    */
   refusalOfId(request: Request): Refusal | null {
-    const path = request.path.replace(/(?<=.)\/$/, '');
-    const methods = this.methodsOf(({ route }) => route?.path === path);
+    const methods = this.methodsOf(({ route }) => route?.path === request.path);
     return methods.size === 0 || methods.has(request.method) ? null : methodNotAllowed(request, methods);
   }
 

@@ -2,6 +2,7 @@ export {
   JsonLimitError,
   JsonSyntaxError,
   itemPieces,
+  jsonFault,
   jsonNumber,
   member,
   memberPieces,

@@ -1,5 +1,5 @@
 import { Refusal } from '@millrace/contracts';
-import { JsonSyntaxError, member, parseJson, sliceOf, type JsonNode } from '@millrace/workflow';
+import { JsonSyntaxError, jsonFault, member, parseJson, sliceOf, type JsonNode } from '@millrace/workflow';
 
 /** One message of JSON-RPC, as it was sent. */
 export interface Message {
@@ -47,7 +47,7 @@ function parsed(text: string): JsonNode {
   try {
     return parseJson(text);
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw unreadable(`The body is not valid JSON. ${error.message}`);
+    if (error instanceof JsonSyntaxError) throw unreadable(jsonFault(error));
     throw error;
   }
 }

@@ -14,6 +14,7 @@ import {
   columnsOf,
   graphOfRow,
   itemPieces,
+  jsonFault,
   member,
   memberPieces,
   parseJson,
@@ -201,6 +202,6 @@ function readJson<T>(read: () => T, where = ''): T {
     return read();
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    throw new Refusal('invalid_request', `The body is not valid JSON. ${where}${error.message}`, { status: 400 });
+    throw new Refusal('invalid_request', jsonFault(error, where), { status: 400 });
   }
 }

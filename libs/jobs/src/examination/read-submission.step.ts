@@ -12,6 +12,7 @@ import {
 import {
   JsonSyntaxError,
   isUiFormat,
+  jsonFault,
   member,
   members,
   parseJson,
@@ -82,7 +83,7 @@ function parseBody(body: string): JsonNode {
     root = parseJson(body);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    throw new Refusal('invalid_request', `The body is not valid JSON. ${error.message}`, { status: 400 });
+    throw new Refusal('invalid_request', jsonFault(error), { status: 400 });
   }
   if (root.kind !== 'object') throw Refusal.ofFields([{ field: '', reason: 'the body must be a JSON object' }]);
   return root;

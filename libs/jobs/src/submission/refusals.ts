@@ -10,6 +10,7 @@ import type { JobDraft } from './submission';
 import { INPUT_ASSET_CONSTRAINT } from './submission.store';
 
 const QUEUE_RETRY_SECONDS = 2;
+const NO_ID = 'an asset reference whose id is missing or no UUID';
 
 export function keyReused(): Refusal {
   return new Refusal(
@@ -71,7 +72,7 @@ function queueFull(message: string): Refusal {
 /** @param leftOut how many more there are. */
 export function missingAssets(references: AssetPlace[], leftOut = 0): Refusal {
   const named = references.slice(0, 3).map((reference) => {
-    const what = reference.asset_id === null ? 'an asset reference without an id' : `asset ${reference.asset_id}`;
+    const what = reference.asset_id === null ? NO_ID : `asset ${reference.asset_id}`;
     return `node ${reference.node_id}, ${reference.field}: ${what}`;
   });
   const message = `The workflow refers to assets that do not exist or are not yours${named.length > 0 ? `: ${named.join('; ')}` : ''}.`;

@@ -48,3 +48,12 @@ export class JsonLimitError extends JsonSyntaxError {
     );
   }
 }
+
+/**
+ * Why the JSON of a request cannot be read, for its sender. A text beyond a limit is not called invalid: it may be sound.
+ *
+ * @param where what of the body it is about, as the begin of a sentence.
+ */
+export function jsonFault(error: JsonSyntaxError, where = ''): string {
+  return `${error instanceof JsonLimitError ? '' : 'The body is not valid JSON. '}${where}${error.message}`;
+}

@@ -66,6 +66,8 @@ export async function openOpsListener(parts: OpsListener): Promise<OpenListener>
   const server = app.getHttpAdapter().getInstance() as { set(name: string, value: unknown): void };
   server.set('x-powered-by', false);
   server.set('etag', false);
+  // A path with a slash at its end is another one: who reads the record of an empty id must not get the list of all records.
+  server.set('strict routing', true);
   app.use((_request: unknown, response: ServerResponse, next: () => void) => {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     next();

@@ -202,7 +202,7 @@ export function describedFetch(origin: string, inner: typeof fetch = fetch): typ
 
 function patternOf(template: string): RegExp {
   const source = template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+');
-  return new RegExp(`^${source}/?$`, 'i');
+  return new RegExp(`^${source}$`, 'i');
 }
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { RawUploadFields } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
-import { arrivingBytes, confirmAccess, holdBytes } from '../http';
+import { arrivingBytes, assertNotEncoded, confirmAccess, holdBytes } from '../http';
 import { MultipartError, readMultipart } from './multipart';
 
 /** Fields are names and hashes; no field of ours is larger. */
@@ -38,6 +38,7 @@ export async function readUploadForm<T>(
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
     throw new Refusal('unsupported_media_type', 'Send the upload as multipart/form-data.');
   }
+  assertNotEncoded(request.headers);
   const fields: RawUploadFields = {};
   const files: Promise<T>[] = [];
   const beganAt = performance.now();

@@ -4,7 +4,7 @@ import { AccountStanding } from '@millrace/accounts';
 import { PartLinks, ResumableUploadService } from '@millrace/assets';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { Serves, type InputOf } from '../endpoints';
-import { arrivingBytes } from '../http';
+import { arrivingBytes, assertNotEncoded } from '../http';
 import { putUploadPart } from './uploads.endpoints';
 
 /** Takes parts where the store has no links of its own: anyone who has the signed link may send the part. */
@@ -19,6 +19,7 @@ export class PartsController {
 
   @Serves(putUploadPart)
   async receive({ params, request }: InputOf<typeof putUploadPart>): Promise<void> {
+    assertNotEncoded(request.headers);
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     const accountId = this.links.verify(pathname, searchParams);
     await this.standing.assertActive(accountId);

@@ -86,5 +86,5 @@ export const putUploadPart = defineEndpoint({
   parameters: signedQuery('upload'),
   rawBody: { contentType: 'application/octet-stream', schema: { type: 'string', format: 'binary' } },
   answers: { 204: { description: 'The part has arrived.' } },
-  errors: ['invalid_field', 'late_body', 'forbidden'],
+  errors: ['invalid_field', 'late_body', 'unsupported_media_type', 'forbidden'],
 });

@@ -61,6 +61,19 @@ describe('a body that is read at once', () => {
   });
 });
 
+describe('a body in a content encoding', () => {
+  it.each(['gzip', 'Br'])('is refused: %s', async (encoding) => {
+    const reading = readText(sending(undefined, { headers: { 'content-encoding': encoding } }), 1_000);
+    await expect(reading).rejects.toMatchObject({ code: 'unsupported_media_type', status: 415 });
+  });
+
+  it.each(['identity', 'Identity', ' IDENTITY'])('that is none is read: %s', async (encoding) => {
+    const request = sending(undefined, { headers: { 'content-encoding': encoding } });
+    request.end('{}');
+    expect(await readText(request, 1_000)).toBe('{}');
+  });
+});
+
 describe('a small body', () => {
   it('is refused for its number of values before its shape is looked at', async () => {
     const request = sending(new BodiesInFlight({ bytes: 100_000, bytesPerPayer: 100_000 }));

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type z } from 'zod';
 import { Refusal, type FieldError } from '@millrace/contracts';
 import { dropRest } from '@millrace/platform';
@@ -41,7 +41,7 @@ export async function readBytes(
   maxBytes: number,
   { deadlineMs = DEADLINE_MS, holdsDeclared = true } = {},
 ): Promise<Buffer> {
-  assertJson(request);
+  assertJson(request.headers);
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) throw tooLarge(request, maxBytes);
   const held = holdsDeclared ? declared : 0;
@@ -111,15 +111,19 @@ function broken(what: string, status: 400 | 408): Refusal {
   return new Refusal('invalid_request', `The body ${what}.`, { status, headers: { Connection: 'close' } });
 }
 
-function assertJson({ headers }: IncomingMessage): void {
+function assertJson(headers: IncomingHttpHeaders): void {
   const type = headers['content-type'];
   if (type !== undefined && !JSON_TYPE.test(type)) {
     throw new Refusal('unsupported_media_type', 'Send the body as application/json.');
   }
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new Refusal('unsupported_media_type', 'Send the body without a content encoding.');
-  }
+  assertNotEncoded(headers);
+}
+
+/** No body is decoded: one that is encoded would be read, or kept, as what it is not. @throws Refusal `unsupported_media_type`. */
+export function assertNotEncoded(headers: IncomingHttpHeaders): void {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return;
+  throw new Refusal('unsupported_media_type', 'Send the body without a content encoding.');
 }
 
 function tooLarge(request: IncomingMessage, maxBytes: number): Refusal {

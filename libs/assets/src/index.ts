@@ -24,13 +24,12 @@ export {
 export {
   OutputUploads,
   PartLinks,
-  readAssetFields,
-  readHash,
+  readMintFields,
   readUploadFields,
   ResumableUploadService,
   UploadService,
   type PartState,
-  type RawUploadFields,
+  type RawFields,
   type ReservedBytes,
   type ResumableUpload,
 } from './upload';

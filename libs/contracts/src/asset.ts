@@ -44,7 +44,7 @@ const ExpiresInSchema = z
 /** Bounds of the tags of an asset, and of those that a request sends, repeated ones included; characters are UTF-16 code units. */
 export const TAG_LIMITS = { count: 32, length: 128, sent: 128 } as const;
 
-/** Described here, and checked where forms and JSON meet, so that both get the same messages. */
+/** Requests are described here, and read where forms and JSON meet (`libs/assets`), so that both get the same messages. */
 const tag = z.string().meta({ minLength: 1, maxLength: TAG_LIMITS.length });
 const Tags = boundedList(tag, { max: TAG_LIMITS.sent }).meta({
   maxItems: TAG_LIMITS.count,

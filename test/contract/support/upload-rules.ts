@@ -131,6 +131,45 @@ export function describeUploads(world: () => AssetStack): void {
       expect(await assetsOf(bytes)).toBe(0);
     });
 
+    const faultsOf = ({ status, body }: UploadAnswer): unknown => [
+      status,
+      (body.error?.details?.fields as { field: string }[]).map(({ field }) => field),
+    ];
+
+    it('names all fields that are wrong or missing at once, a missing file too', async () => {
+      expect(faultsOf(await send([{ name: 'expires_in', value: '5' }]))).toEqual([
+        422,
+        ['file', 'content_type', 'file_path', 'expires_in'],
+      ]);
+    });
+
+    it('whose file name has a line break, as the official client for Python sends it, is refused for that', async () => {
+      const parts = partsOf(some(), { file_path: 'a\nb.png' }).map((part) =>
+        part.name === 'file' ? { ...part, fileName: 'a\nb.png' } : part,
+      );
+      const answer = await send(parts);
+      expect(faultsOf(answer)).toEqual([422, ['file', 'file_path']]);
+      expect(answer.body.error.message).toContain('line break');
+    });
+
+    it.each(['file_path', 'tags', 'content_type'])(
+      'whose field %s is not UTF-8 is refused with 400, by its name',
+      async (name) => {
+        const latin1 = Buffer.from('K\xe4tzchen', 'latin1');
+        const parts = partsOf(some()).filter((part) => part.name !== name);
+        expect(faultsOf(await send([{ name, value: latin1 }, ...parts]))).toEqual([400, [name]]);
+      },
+    );
+
+    it.each(['gzip', 'GZIP', 'br, identity'])('in the content encoding %s is refused with 415', async (encoding) => {
+      const { status, body } = await send(partsOf(some()), { 'content-encoding': encoding });
+      expect([status, body.error.code]).toEqual([415, 'unsupported_media_type']);
+    });
+
+    it('in the content encoding that is none is taken, in any case', async () => {
+      expect((await send(partsOf(some()), { 'content-encoding': 'Identity' })).status).toBe(201);
+    });
+
     it.each(['../secret', '/etc/passwd', 'a/../../b', '..\\..\\b', 'C:\\boot.ini', 'a\u202eb.png'])(
       'refuses the file_path %j, which leads elsewhere or deceives',
       async (file_path) => {
@@ -255,8 +294,14 @@ export function describeUploads(world: () => AssetStack): void {
       expect((await keyed(key)).status).toBe(201);
     });
 
+    it('may have spaces inside', async () => {
+      const key = `my upload ${randomUUID()}`;
+      expect((await keyed(key)).status).toBe(201);
+      expect(codeOf(await keyed(key))).toEqual(reused);
+    });
+
     it.each([
-      ['with spaces', 'a b'],
+      ['beyond ASCII', 'schl\u00fcssel'],
       ['too long', 'k'.repeat(256)],
       ['empty', ''],
     ])('%s is refused by name', async (_, key) => {
@@ -319,6 +364,19 @@ export function describeUploads(world: () => AssetStack): void {
       const refused = await mint(body);
       expect([refused.status, refused.body.error.code]).toEqual([422, 'invalid_request']);
       expect(refused.body.error.details?.fields).toContainEqual({ field, reason: expect.any(String) as string });
+    });
+
+    it('are asked for with every wrong field named at once, in plain words', async () => {
+      const refused = await mint({ hash: 'x', file_path: '../x', tags: [1], expires_in: '60' });
+      expect(refused.body.error.details?.fields).toEqual([
+        { field: 'hash', reason: 'must be blake3: and 64 hexadecimal digits' },
+        { field: 'tags', reason: 'must be a list of texts' },
+        { field: 'file_path', reason: 'must not contain ..' },
+        { field: 'expires_in', reason: 'must be a whole number of seconds from 60 to 604800' },
+      ]);
+      expect((await mint({})).body.error.details?.fields).toEqual([
+        { field: 'hash', reason: 'is required: blake3: and 64 hexadecimal digits' },
+      ]);
     });
   });
 

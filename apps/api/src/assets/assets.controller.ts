@@ -1,20 +1,18 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Request } from 'express';
-import {
-  AssetService,
-  UploadService,
-  readAssetFields,
-  readHash,
-  readUploadFields,
-  type ReservedBytes,
-} from '@millrace/assets';
-import { Refusal, parseBlobHash } from '@millrace/contracts';
+import { AssetService, UploadService, readMintFields, readUploadFields, type ReservedBytes } from '@millrace/assets';
+import { Refusal, parseBlobHash, type FieldError } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { Serves, presentPage, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
+import { JSON_OBJECT, readJson } from '../http';
 import { AssetPresenter } from './asset.presenter';
 import { assetFromHash, deleteAsset, getAsset, headAssetByHash, listAssets, postAssets } from './assets.endpoints';
 import { keptFor } from './kept-for';
 import { readUploadForm, type UploadForm } from './upload-form';
+
+/** The parser passes by a part whose headers it cannot read. Some clients write the name of the file there as it is. */
+const NO_FILE =
+  'is required: a part of this name with the bytes of the asset; one whose headers have a line break, as in a file name, is not read';
 
 /** Assets over HTTP (wire supplement, section 1). */
 @Controller()
@@ -50,7 +48,7 @@ export class AssetsController {
     { file, fields: raw }: UploadForm<ReservedBytes>,
     key: string | undefined,
   ): ReturnType<UploadService['commit']> {
-    if (file === null) throw Refusal.ofFields([{ field: 'file', reason: 'is required: the bytes of the asset' }]);
+    if (file === null) return refuseWithoutFile(raw);
     let fields: ReturnType<typeof readUploadFields>;
     try {
       fields = readUploadFields(raw);
@@ -82,10 +80,11 @@ export class AssetsController {
 
   @Serves(assetFromHash)
   async fromHash(input: InputOf<typeof assetFromHash>): Promise<AnswerOf<typeof assetFromHash>> {
-    const { visitor, body, response } = input;
-    const hash = readHash(body.hash);
+    const { visitor, request, response } = input;
+    const { body } = await readJson(request, JSON_OBJECT);
+    const { hash, fields: read } = readMintFields(body);
     const { caller, scope } = visitor;
-    const fields = keptFor(caller, readAssetFields(body), this.settings);
+    const fields = keptFor(caller, read, this.settings);
     const { asset, isNew } = await this.uploads.fromHash(scope, hash, fields);
     response.status(isNew ? 201 : 200);
     // The asset may be new; its bytes were there, and official clients read this field as "were these bytes uploaded?".
@@ -108,6 +107,13 @@ export class AssetsController {
   async remove({ visitor, params }: InputOf<typeof deleteAsset>): Promise<void> {
     await this.assets.remove(visitor.scope, params.id);
   }
+}
+
+/** @throws Refusal for all that is wrong with a form without a file. */
+function refuseWithoutFile(fields: UploadForm<never>['fields']): never {
+  const faults: FieldError[] = [{ field: 'file', reason: NO_FILE }];
+  readUploadFields(fields, faults);
+  throw Refusal.ofFields(faults);
 }
 
 /** Callers of a demo deployment behind one address share an account, and a list would show each the uploads of all. */

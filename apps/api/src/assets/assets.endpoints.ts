@@ -64,12 +64,12 @@ export const assetFromHash = defineEndpoint({
   description:
     'Refers to bytes of the account by their blake3 hash instead of sending them again. Bytes of other accounts are not ' +
     'found, whether they exist or not.',
-  body: AssetFromHashRequestSchema,
+  rawBody: { contentType: 'application/json', schema: AssetFromHashRequestSchema },
   answers: {
     201: { description: 'The asset was created.', schema: AssetSchema },
     200: { description: 'An identical asset existed.', schema: AssetSchema },
   },
-  errors: ['blob_not_found'],
+  errors: ['invalid_field', 'payload_too_large', 'unsupported_media_type', 'late_body', 'blob_not_found'],
 });
 
 export const headAssetByHash = defineEndpoint({

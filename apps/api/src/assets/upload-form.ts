@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { RawUploadFields } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
 import { arrivingBytes, assertNotEncoded, confirmAccess, holdBytes } from '../http';
 import { MultipartError, readMultipart } from './multipart';
@@ -9,11 +8,20 @@ import { MultipartError, readMultipart } from './multipart';
 const LIMITS = { fieldBytes: 8_192, parts: 64 };
 /** Fields, boundaries, and parts that are dropped. */
 const AROUND_FILE_BYTES = 1_048_576;
-const SINGLE_FIELDS = ['content_type', 'file_path', 'expected_hash', 'expires_in'] as const;
+const FIELDS = ['content_type', 'file_path', 'expected_hash', 'expires_in', 'tags'] as const;
+
+/** The fields of a form that are known, as they were sent; the time is a number where it is written as one. */
+export type FormFields = {
+  content_type?: string;
+  file_path?: string;
+  expected_hash?: string;
+  expires_in?: number | string;
+  tags?: string[];
+};
 
 /** A form that has been read to its end. */
 export interface UploadForm<T> {
-  fields: RawUploadFields;
+  fields: FormFields;
   /** What `takeFile` made of the file; null when the form had none. */
   file: T | null;
 }
@@ -39,7 +47,7 @@ export async function readUploadForm<T>(
     throw new Refusal('unsupported_media_type', 'Send the upload as multipart/form-data.');
   }
   assertNotEncoded(request.headers);
-  const fields: RawUploadFields = {};
+  const fields: FormFields = {};
   const files: Promise<T>[] = [];
   const beganAt = performance.now();
   try {
@@ -67,14 +75,17 @@ export async function readUploadForm<T>(
   }
 }
 
-function isField(name: string): boolean {
-  return name === 'tags' || SINGLE_FIELDS.some((known) => known === name);
+function isField(name: string): name is keyof FormFields {
+  return FIELDS.some((known) => known === name);
 }
 
-function addField(fields: RawUploadFields, name: string, value: string): void {
+function addField(fields: FormFields, name: string, value: string): void {
+  if (!isField(name)) return;
+  // The parser has replaced bytes that are not UTF-8, and no text that is meant has what it put there.
+  if (value.includes('\ufffd')) throw Refusal.ofFields([{ field: name, reason: 'is not valid UTF-8' }], 400);
   if (name === 'tags') (fields.tags ??= []).push(value);
-  const single = SINGLE_FIELDS.find((known) => known === name);
-  if (single !== undefined) fields[single] = value;
+  else if (name !== 'expires_in') fields[name] = value;
+  else if (value !== '') fields.expires_in = /^\d{1,9}$/.test(value) ? Number(value) : value;
 }
 
 function badForm(reason: string): Refusal {

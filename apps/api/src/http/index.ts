@@ -2,7 +2,7 @@ export { arrivingBytes } from './body/arriving-bytes';
 export { confirmAccess } from './body/confirm-access';
 export { LARGE_ANSWER_CHARACTERS, holdBytes } from './body/hold-bytes';
 export { inTurn } from './body/in-turn';
-export { SMALL_BODY_BYTES, assertNotEncoded, parseFields, readBytes, readJson } from './body/body';
+export { JSON_OBJECT, SMALL_BODY_BYTES, assertNotEncoded, parseFields, readBytes, readJson } from './body/body';
 export { Connections } from './connections';
 export { UPSTREAM_ERROR, answerOf } from './error-envelope';
 export { configureOpsApp, createPublicApp } from './public-app';

@@ -1,9 +1,10 @@
 import { Controller, Inject } from '@nestjs/common';
 import { ResumableUploadService, readUploadFields, type ResumableUpload } from '@millrace/assets';
+import type { FieldError } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { AssetPresenter, keptFor } from '../assets';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
-import type { Surface } from '../http';
+import { JSON_OBJECT, readJson, type Surface } from '../http';
 import { UploadPresenter } from './upload.presenter';
 import { abortUpload, beginUpload, completeUpload, getUpload } from './uploads.endpoints';
 
@@ -18,10 +19,12 @@ export class UploadsController {
   ) {}
 
   @Serves(beginUpload)
-  async begin({ visitor, body }: InputOf<typeof beginUpload>): Promise<AnswerOf<typeof beginUpload>> {
+  async begin({ visitor, request }: InputOf<typeof beginUpload>): Promise<AnswerOf<typeof beginUpload>> {
     const { accountId, limits, sharedUploads } = visitor.caller;
-    const { size_bytes: sizeBytes, ...raw } = body;
-    const fields = keptFor(visitor.caller, readUploadFields(raw), this.settings);
+    const { body } = await readJson(request, JSON_OBJECT);
+    const faults: FieldError[] = [];
+    const sizeBytes = sizeOf(body.size_bytes, faults);
+    const fields = keptFor(visitor.caller, readUploadFields(body, faults), this.settings);
     const upload = await this.uploads.begin(accountId, sizeBytes, fields, { ...limits, sharedUploads });
     return this.present(visitor.surface, upload);
   }
@@ -50,4 +53,12 @@ export class UploadsController {
   private async present(surface: Surface, upload: ResumableUpload): Promise<AnswerOf<typeof getUpload>> {
     return this.presenter.present(surface, upload, await this.uploads.partsOf(upload));
   }
+}
+
+/** 0 where it is among the faults. */
+function sizeOf(sent: unknown, faults: FieldError[]): number {
+  if (typeof sent === 'number' && Number.isSafeInteger(sent) && sent >= 1) return sent;
+  const what = sent === undefined ? 'is required: the' : 'must be the';
+  faults.push({ field: 'size_bytes', reason: `${what} size of the whole file in bytes, a whole number of at least 1` });
+  return 0;
 }

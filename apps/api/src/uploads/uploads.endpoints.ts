@@ -15,10 +15,10 @@ export const beginUpload = defineEndpoint({
     'The answer says how to cut the file, and has for each part a link to PUT its bytes to: no credential, no form, the ' +
     'length as `Content-Length`. Send parts in any order, several at once, and again where one broke off. The links may lead ' +
     'to the object store itself. An upload that is not completed by `expires_at` is dropped.',
-  body: ResumableUploadRequestSchema,
+  rawBody: { contentType: 'application/json', schema: ResumableUploadRequestSchema },
   example: { size_bytes: 734003200, content_type: 'video/mp4', file_path: 'film.mp4' },
   answers: { 201: { description: 'The upload is open.', schema: ResumableUploadSchema } },
-  errors: ['storage_full'],
+  errors: ['invalid_field', 'payload_too_large', 'unsupported_media_type', 'late_body', 'storage_full'],
 });
 
 export const getUpload = defineEndpoint({

@@ -18,7 +18,7 @@ export interface AssetRecord {
   damage: BlobDamage | null;
 }
 
-/** The fields of a request for an asset, as `readAssetFields` checked them. */
+/** The fields of a request for an asset, as `readMintFields` checked them. */
 export interface AssetFields {
   filePath: string | null;
   tags: string[];

@@ -2,74 +2,84 @@ import { EXPIRES_IN_SECONDS, Refusal, TAG_LIMITS, parseBlobHash, type FieldError
 import { isPlainText, readFilePath, type AssetFields, type UploadFields } from '../records';
 import { isMediaType } from '../media';
 
-/** The fields of `POST /assets` as the form has them; numbers are text there. */
-export interface RawUploadFields extends RawAssetFields {
-  content_type?: string | undefined;
-  expected_hash?: string | undefined;
-}
+/** The fields of a request as they came, of any type: of a form, whose numbers have been read, or of JSON. */
+export type RawFields = Readonly<Record<string, unknown>>;
 
-/** The fields that an upload and a mint from a hash share. */
-export interface RawAssetFields {
-  file_path?: string | undefined;
-  tags?: string[] | undefined;
-  expires_in?: string | number | undefined;
-}
+const HASH_FORM = 'blake3: and 64 hexadecimal digits';
 
 /**
  * Read the fields of an upload (wire supplement, section 1).
  *
+ * @param faults that were found in other fields; they are refused with those found here.
  * @throws Refusal `invalid_request` naming every field that is wrong.
  */
-export function readUploadFields(raw: RawUploadFields): UploadFields {
-  const faults: FieldError[] = [];
-  const contentType = raw.content_type?.trim() ?? '';
-  if (raw.content_type === undefined) faults.push({ field: 'content_type', reason: 'is required' });
-  else if (!isMediaType(contentType)) {
+export function readUploadFields(raw: RawFields, faults: FieldError[] = []): UploadFields {
+  const contentType = textOf(raw, 'content_type', faults, 'a media type, e.g. image/png')?.trim() ?? null;
+  if (contentType !== null && !isMediaType(contentType)) {
     faults.push({ field: 'content_type', reason: 'must be a media type, e.g. image/png' });
   }
-  if (raw.file_path === undefined) faults.push({ field: 'file_path', reason: 'is required' });
-  const expectedHash = raw.expected_hash === undefined ? null : parseBlobHash(raw.expected_hash);
-  if (raw.expected_hash !== undefined && expectedHash === null) {
-    faults.push({ field: 'expected_hash', reason: 'must be blake3: and 64 hexadecimal digits' });
+  if (raw.file_path === undefined) {
+    faults.push({ field: 'file_path', reason: 'is required: a relative path or file name, e.g. photo.png' });
   }
+  const expectedHash = hashOf(raw, 'expected_hash', faults);
   const fields = readShared(raw, faults);
   if (faults.length > 0) throw Refusal.ofFields(faults);
-  return { ...fields, contentType, expectedHash };
+  return { ...fields, contentType: contentType ?? '', expectedHash };
 }
 
-/** Read the fields of a mint from a hash, without the hash. @throws Refusal `invalid_request` naming every field that is wrong. */
-export function readAssetFields(raw: RawAssetFields): AssetFields {
+/** Read the fields of a mint from a hash. @throws Refusal `invalid_request` naming every field that is wrong. */
+export function readMintFields(raw: RawFields): { hash: string; fields: AssetFields } {
   const faults: FieldError[] = [];
+  if (raw.hash === undefined) faults.push({ field: 'hash', reason: `is required: ${HASH_FORM}` });
+  const hash = hashOf(raw, 'hash', faults);
   const fields = readShared(raw, faults);
-  if (faults.length > 0) throw Refusal.ofFields(faults);
-  return fields;
+  if (faults.length > 0 || hash === null) throw Refusal.ofFields(faults);
+  return { hash, fields };
 }
 
-/** Read a content hash. @throws Refusal `invalid_request`. */
-export function readHash(text: string): string {
-  const hash = parseBlobHash(text);
-  if (hash !== null) return hash;
-  throw Refusal.ofFields([{ field: 'hash', reason: 'must be blake3: and 64 hexadecimal digits' }]);
+/** Null where it is absent, or wrong and among the faults. @param required what it is; absent where it need not be there. */
+function textOf(raw: RawFields, field: string, faults: FieldError[], required?: string): string | null {
+  const { [field]: value } = raw;
+  if (typeof value === 'string') return value;
+  if (value !== undefined) faults.push({ field, reason: 'must be a text' });
+  else if (required !== undefined) faults.push({ field, reason: `is required: ${required}` });
+  return null;
 }
 
-function readShared(raw: RawAssetFields, faults: FieldError[]): AssetFields {
-  const tags = [...new Set(raw.tags ?? [])];
-  const fault = faultOfTags(tags);
-  if (fault !== null) faults.push({ field: 'tags', reason: fault });
+function hashOf(raw: RawFields, field: string, faults: FieldError[]): string | null {
+  const { [field]: value } = raw;
+  const hash = typeof value === 'string' ? parseBlobHash(value) : null;
+  if (hash === null && value !== undefined) faults.push({ field, reason: `must be ${HASH_FORM}` });
+  return hash;
+}
+
+function readShared(raw: RawFields, faults: FieldError[]): AssetFields {
+  const tags = tagsOf(raw.tags);
+  if (typeof tags === 'string') faults.push({ field: 'tags', reason: tags });
   return {
-    filePath: pathOf(raw.file_path, faults),
-    tags,
+    filePath: pathOf(textOf(raw, 'file_path', faults), faults),
+    tags: typeof tags === 'string' ? [] : tags,
     labels: null,
     expiresInSeconds: expiryOf(raw.expires_in, faults),
   };
 }
 
-function pathOf(text: string | undefined, faults: FieldError[]): string | null {
-  if (text === undefined) return null;
+function pathOf(text: string | null, faults: FieldError[]): string | null {
+  if (text === null) return null;
   const reading = readFilePath(text);
   if ('path' in reading) return reading.path;
   faults.push({ field: 'file_path', reason: reading.reason });
   return null;
+}
+
+/** Each once, or why they are none. */
+function tagsOf(raw: unknown): string[] | string {
+  if (raw === undefined) return [];
+  if (!Array.isArray(raw)) return 'must be a list of texts';
+  if (raw.length > TAG_LIMITS.sent) return `has ${raw.length} items; at most ${TAG_LIMITS.sent} are read`;
+  const tags = [...new Set<unknown>(raw)];
+  if (!tags.every((tag) => typeof tag === 'string')) return 'must be a list of texts';
+  return faultOfTags(tags) ?? tags;
 }
 
 function faultOfTags(tags: string[]): string | null {
@@ -78,11 +88,10 @@ function faultOfTags(tags: string[]): string | null {
   return bad === undefined ? null : `a tag is 1 to ${TAG_LIMITS.length} characters without control characters`;
 }
 
-function expiryOf(raw: string | number | undefined, faults: FieldError[]): number | null {
-  if (raw === undefined || raw === '') return null;
+function expiryOf(seconds: unknown, faults: FieldError[]): number | null {
+  if (seconds === undefined) return null;
   const { min, max } = EXPIRES_IN_SECONDS;
-  const seconds = typeof raw === 'number' || /^\d{1,9}$/.test(raw) ? Number(raw) : Number.NaN;
-  if (Number.isInteger(seconds) && seconds >= min && seconds <= max) return seconds;
+  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= min && seconds <= max) return seconds;
   faults.push({ field: 'expires_in', reason: `must be a whole number of seconds from ${min} to ${max}` });
   return null;
 }

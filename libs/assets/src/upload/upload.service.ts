@@ -193,7 +193,7 @@ export class UploadService {
    * Mint an asset over bytes that the account has, for a sub-key over those of an asset of its own, or find the identical one. Its content type is that of the latest asset
    * over these bytes, else the type of the bytes themselves.
    *
-   * @param hash canonical; see `readHash`.
+   * @param hash canonical; see `readMintFields`.
    * @returns the asset, and whether it is new: false where an identical one was there. Its bytes never are.
    * @throws Refusal `blob_not_found`.
    */

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { type z } from 'zod';
+import { z } from 'zod';
 import { Refusal, type FieldError } from '@millrace/contracts';
 import { dropRest } from '@millrace/platform';
 import { confirmAccess } from './confirm-access';
+import { reasonOf } from './field-reason';
 import { holdBytes } from './hold-bytes';
 import { countValues } from './count-values';
 
@@ -133,6 +134,8 @@ function tooLarge(request: IncomingMessage, maxBytes: number): Refusal {
 
 /** The most that a JSON body of a known shape has, where its endpoint says nothing else. */
 export const SMALL_BODY_BYTES = 65_536;
+/** Of a body whose fields its handler reads itself. */
+export const JSON_OBJECT = z.record(z.string(), z.unknown());
 /** Each may be a fault that is built and named: far more than any request of a known shape has. */
 const SMALL_BODY_VALUES = 10_000;
 
@@ -168,7 +171,7 @@ function tooManyValues(): Refusal {
 
 /** Check a value against a shape. @throws Refusal `invalid_request` naming every field. */
 export function parseFields<T>(schema: z.ZodType<T>, value: unknown, status: 400 | 422): T {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: reasonOf });
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map((issue): FieldError => ({
     field: issue.path.join('.'),

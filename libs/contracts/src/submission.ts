@@ -56,8 +56,11 @@ export type NodeErrors = Record<string, NodeError[]>;
  */
 export const GRAPH_NAME_LENGTH = 256;
 
-/** A key made by the client, by which a retry is safe: 1 to 255 visible ASCII characters. */
-export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+/**
+ * A key made by the client, by which a retry is safe: a string (contract, 4.1), of 1 to 255 printable ASCII characters as official
+ * clients send it. HTTP drops spaces at the ends of a header, so none begins or ends with one.
+ */
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 /** Operations that take such a key; each has its own keys. */
 export const IDEMPOTENT_OPERATIONS = ['postJobs', 'postAssets'] as const;
 export type IdempotentOperation = (typeof IDEMPOTENT_OPERATIONS)[number];

@@ -7,7 +7,7 @@ const KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$' },
   example: '6f1d4f0e-3a52-4b8e-9c1d-2f7a5b9e0c44',
 } as const;
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { REUSE_MODES, isTerminal } from '@millrace/contracts';
+import { IDEMPOTENCY_KEY, REUSE_MODES, isTerminal } from '@millrace/contracts';
 import { SubmissionService, type AcceptedJob } from '@millrace/jobs';
 import { currentTraceparent } from '@millrace/platform';
 import { claimedKey, spendWarning } from '../../endpoints';
@@ -28,7 +28,7 @@ const definition = {
     spend_limit_micros: spendLimitInput,
     idempotency_key: z
       .string()
-      .regex(/^[\x21-\x7e]{1,255}$/)
+      .regex(IDEMPOTENCY_KEY)
       .optional()
       .describe(
         'A second call with the same key is refused and makes no job. Use one to try again after a broken connection.',

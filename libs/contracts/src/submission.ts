@@ -10,17 +10,23 @@ export type ExtraData = Partial<Record<ExtraDataKey, string>>;
 
 const ExtraDataSchema = z
   .strictObject({
-    api_key_vendor_org: z.string().optional(),
-    api_key_comfy_org: z.string().optional(),
-    auth_token_comfy_org: z.string().optional(),
+    api_key_vendor_org: z.string().nullish(),
+    api_key_comfy_org: z.string().nullish(),
+    auth_token_comfy_org: z.string().nullish(),
   })
-  .meta({ id: 'ExtraData', description: 'Credentials for partner nodes: forwarded to the worker, never stored.' });
+  .meta({
+    id: 'ExtraData',
+    description: 'Credentials for partner nodes: forwarded to the worker, never stored. null is as if absent.',
+  });
 
 export const JobSubmissionSchema = z
   .object({
     workflow: z.record(z.string(), z.unknown()).meta({ description: 'API-format graph, taken verbatim.' }),
-    metadata: z.record(z.string(), z.string()).optional(),
-    extra_data: ExtraDataSchema.optional(),
+    metadata: z
+      .record(z.string(), z.string())
+      .nullish()
+      .meta({ description: 'Labels of the job. null is as if absent.' }),
+    extra_data: ExtraDataSchema.nullish(),
   })
   .meta({ id: 'JobSubmission' });
 

@@ -98,9 +98,9 @@ export class OperatorJobs {
   }
 }
 
-/** Of one job, and none that its owner can present: a space is no character of a key. */
+/** Of one job, and none that its owner can present: a tab is no character of a key (`IDEMPOTENCY_KEY`). */
 function claimedKeyOf({ id }: OperatorJob, key: string): string {
-  return `redrive ${id} ${key}`;
+  return `redrive\t${id}\t${key}`;
 }
 
 /** @throws Refusal `invalid_request` when a job cannot be run again. */

@@ -226,7 +226,7 @@ describe('an operator', () => {
     await redrive(id, 'k');
     const { idempotencyKey } = api.test.database.models;
     await idempotencyKey.update({
-      where: { accountId_operation_key: { accountId: account.id, operation: 'postJobs', key: `redrive ${id} k` } },
+      where: { accountId_operation_key: { accountId: account.id, operation: 'postJobs', key: `redrive\t${id}\tk` } },
       data: { subjectId: newId() },
     });
     expect(await redrive(id, 'k')).toMatchObject({ status: 422, body: { error: { code: 'idempotency_key_reuse' } } });

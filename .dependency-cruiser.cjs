@@ -91,8 +91,8 @@ const ROOMS = {
   ],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention', 'erasure']],
   'libs/jobs/src': [
-    ['state', 'rotation', 'examination', 'figures', 'retired'],
-    ['labels', 'leases', 'objectives'],
+    ['state', 'examination', 'figures', 'retired'],
+    ['rotation', 'labels', 'leases', 'objectives'],
     ['audit', 'lifecycle'],
     ['dispatch', 'outputs', 'reuse', 'spend'],
     ['submission', 'follow'],

@@ -29,7 +29,6 @@ export {
   ResumableUploadService,
   UploadService,
   type PartState,
-  type RawFields,
   type ReservedBytes,
   type ResumableUpload,
 } from './upload';

@@ -6,7 +6,6 @@ export { JobsClient, type NodeTime, type SubmitOptions } from './jobs.client';
 export { type ModelRecord } from './models.client';
 export { sizeOf, unreadable } from './local-file';
 export { Outage, untilAnswered } from './outage';
-export type { UploadWatcher } from './upload';
 export {
   type AssetRecord,
   type Job,

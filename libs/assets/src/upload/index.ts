@@ -1,4 +1,4 @@
-export { readMintFields, readUploadFields, type RawFields } from './asset-fields';
+export { readMintFields, readUploadFields } from './asset-fields';
 export { OutputUploads } from './output-uploads.service';
 export { PartLinks } from './part-links';
 export { ResumableUploadService, type PartState } from './resumable-upload.service';

@@ -79,7 +79,11 @@ export function creditLimit(text: string, name: string): number {
 /** @throws {UsageFailure} */
 export function idempotencyKey(text: string): string {
   if (IDEMPOTENCY_KEY.test(text)) return text;
-  throw invalid(text, '--idempotency-key', 'Give 1 to 255 printable ASCII characters, such as a UUID, with no space at its ends.');
+  throw invalid(
+    text,
+    '--idempotency-key',
+    'Give 1 to 255 printable ASCII characters, such as a UUID, with no space at its ends.',
+  );
 }
 
 function invalid(text: string, name: string, cure: string): UsageFailure {

@@ -41,4 +41,10 @@ describe('millrace keys', () => {
     expect(await millrace('keys', 'revoke', 'k1')).toBe(0);
     expect(service.received[0]?.body.toString()).toBe('{"overlap_seconds":60}');
   });
+
+  it('leaves it to the service how long a rotated key still works, where that is not given', async () => {
+    service.on('POST /platform/v1/api-keys/k1/rotate', json(200, { id: 'k2', key: 'mr_new' }));
+    expect(await millrace('keys', 'rotate', 'k1')).toBe(0);
+    expect(service.received[0]?.body.toString()).toBe('{}');
+  });
 });

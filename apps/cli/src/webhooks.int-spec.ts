@@ -37,9 +37,10 @@ describe('millrace webhooks', () => {
     expect(await millrace('enable', 'e1')).toBe(0);
     expect(await millrace('test', 'e1')).toBe(0);
     expect(await millrace('rotate', 'e1', '--overlap', '60')).toBe(0);
+    expect(await millrace('rotate', 'e1')).toBe(0);
     expect(host.printed).toContain('whsec_new\n');
     expect(await millrace('rm', 'e1')).toBe(0);
-    expect(bodies()).toEqual([null, { enabled: true }, null, { overlap_seconds: 60 }, null]);
+    expect(bodies()).toEqual([null, { enabled: true }, null, { overlap_seconds: 60 }, {}, null]);
   });
 
   it('shows what was sent, and sends it again', async () => {

@@ -25,7 +25,7 @@ interface RulesFlags {
 }
 
 interface RotateFlags {
-  overlap: number;
+  overlap?: number;
 }
 
 const MAX_AGE: ReadValue<number | null> = (text, name) =>
@@ -57,7 +57,11 @@ export function addKeys(program: Command, bind: Bind): void {
     .command('rotate')
     .description('a new secret for a key, shown only this once')
     .argument('<key>', 'the id of the key')
-    .option('--overlap <seconds>', 'how long the old secret still works', parserOf('--overlap', OVERLAP), 3600)
+    .option(
+      '--overlap <seconds>',
+      'how long the old secret still works; a day if absent',
+      parserOf('--overlap', OVERLAP),
+    )
     .action(bind(rotate));
   keys
     .command('revoke')

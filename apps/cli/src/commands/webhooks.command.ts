@@ -36,7 +36,11 @@ export function addWebhooks(program: Command, bind: Bind): void {
     .command('rotate')
     .description('a new secret for an endpoint, shown only this once')
     .argument('<endpoint>', ENDPOINT)
-    .option('--overlap <seconds>', 'how long the old secret signs, too', parserOf('--overlap', OVERLAP), 86_400)
+    .option(
+      '--overlap <seconds>',
+      'how long the old secret signs, too; a day if absent',
+      parserOf('--overlap', OVERLAP),
+    )
     .action(bind(rotate));
   webhooks.command('enable').description('send to it again').argument('<endpoint>', ENDPOINT).action(bind(enable));
   webhooks.command('rm').description('delete an endpoint').argument('<endpoint>', ENDPOINT).action(bind(remove));
@@ -82,7 +86,7 @@ async function test(context: CommandContext, id: string): Promise<void> {
   context.print(message, () => [`sent as message ${plainLine(String(recordOf(message).id))}`]);
 }
 
-async function rotate(context: CommandContext, id: string, { overlap }: { overlap: number }): Promise<void> {
+async function rotate(context: CommandContext, id: string, { overlap }: { overlap?: number }): Promise<void> {
   const { api } = await context.clients();
   const json = { overlap_seconds: overlap };
   showSecret(context, await api.json(api.platform(pathOf(id, '/rotate')), { method: 'POST', json }));

@@ -82,6 +82,12 @@ describe('a run that succeeds', () => {
     );
   });
 
+  it('says where a value is for an input that its node did not have', async () => {
+    expect(await run('--set', '3.stepz=3', '--set', '3.f=2.0')).toBe(0);
+    expect(host.noted).toContain('node 3 had no input "stepz"; added\n');
+    expect(host.noted).not.toContain('"f"');
+  });
+
   it('sends the key to the service and to no other host', async () => {
     const elsewhere = await StandInService.start();
     elsewhere.on('GET /files/1', bytes(PICTURE));

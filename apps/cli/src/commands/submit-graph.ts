@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { assertAssetId, type Clients, type Job, type SubmitOptions, sizeOf, unreadable } from '../client';
 import type { InterruptGuard } from '../follow';
-import { assetReference, GraphText, valueJson } from '../graph';
+import { assetReference, GraphText, type InputPlace, valueJson } from '../graph';
 import { type Host, Interrupted, ServiceRefusal } from '../process';
 import { type Palette, plainLine, showTransfer, size } from '../terminal';
 import { knownOutcome } from './interrupt-option';
@@ -81,6 +81,7 @@ export async function submissionOf(
   for (const { target, value, asJson } of (flags.set ?? []).map((text) => parseAssignment(text, '--set'))) {
     const place = graph.place(target);
     graph.set(place, valueJson(place.value, value, asJson));
+    noteAddition(place, tools);
   }
   for (const { value } of files) await assertUsable(value);
   await tools.prepare();
@@ -89,9 +90,15 @@ export async function submissionOf(
     const id = uploaded.get(value) ?? (await assetId(value, tools));
     uploaded.set(value, id);
     graph.set(place, assetReference(id));
+    noteAddition(place, tools);
   }
   const metadata = labels.length > 0 ? `,"metadata":${JSON.stringify(Object.fromEntries(labels))}` : '';
   return { body: `{"workflow":${graph.toString()}${metadata}}`, graph };
+}
+
+/** An input that the graph leaves to its default may be given, but a name with a typing error looks the same. */
+function noteAddition({ nodeId, field, value }: InputPlace, { note }: SubmitTools): void {
+  if (value === undefined) note(plainLine(`node ${nodeId} had no input ${JSON.stringify(field)}; added`));
 }
 
 /** @throws {UsageFailure} unless it is a file that can be uploaded, or the id of an asset. */

@@ -1,2 +1,2 @@
-export { assetReference, GraphText, valueJson } from './graph-text';
+export { assetReference, GraphText, type InputPlace, valueJson } from './graph-text';
 export { memberText } from './json-text';

@@ -2,7 +2,14 @@ import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, ERASURE_SUBJECTS, OPERATOR_ROLES, SCO
 import { parseLabels } from '../values/assignment';
 import { graphFileOrNone } from '../values/graph-file';
 import { modelsOrNone } from '../values/model-list';
-import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from '../values/typed-value';
+import {
+  limitOrDefault,
+  oneOf,
+  signedCreditMicros,
+  timestamp,
+  wholeNumber,
+  type ReadValue,
+} from '../values/typed-value';
 import { argument, flag, list, on, type AdminVerb } from './admin-verb';
 
 /** `user=ada,team=x` as an object. */
@@ -186,7 +193,7 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   {
     ...on('account', 'grant', 'give an account credits, or take some back', 'POST /accounts/{id}/credits'),
     args: [
-      argument('amount_micros', 'credits', 'such as 25 or 0.5; below zero to take back', creditMicros),
+      argument('amount_micros', 'credits', 'such as 25 or 0.5; below zero to take back', signedCreditMicros),
       argument('reason', 'reason', 'why, for the ledger and the audit log'),
     ],
     flags: GRANT_FLAGS,

@@ -59,21 +59,30 @@ export function webAddress(text: string, name: string): string {
   throw invalid(text, name, 'Give an http or https URL.');
 }
 
-/** Credits in micro-credits, exactly: `2.5` is 2500000. A negative amount takes credits back. */
+/** Credits in micro-credits, exactly, and more than none: `2.5` is 2500000. */
 export function creditMicros(text: string, name: string): number {
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
-  const micros = Number(whole) * MICROS_PER_CREDIT + Number(fraction.padEnd(6, '0'));
-  if (whole === '' || micros === 0)
-    throw invalid(text, name, 'Give an amount of credits such as 25 or 0.5; a negative one takes credits back.');
-  return sign === '-' ? -micros : micros;
+  return microsOf(text) ?? refuseAmount(text, name, '.');
+}
+
+/** Credits in micro-credits, exactly: `-2.5` is -2500000 and takes credits back. */
+export function signedCreditMicros(text: string, name: string): number {
+  const micros = microsOf(text.replace(/^-/, '')) ?? refuseAmount(text, name, '; a negative one takes credits back.');
+  return text.startsWith('-') ? -micros : micros;
 }
 
 /** Credits in micro-credits, none of them included: `0` and `2.5` are 0 and 2500000. */
 export function creditLimit(text: string, name: string): number {
-  if (text === '0') return 0;
-  const micros = text.startsWith('-') ? 0 : creditMicros(text, name);
-  if (micros === 0) throw invalid(text, name, 'Give an amount of credits such as 25 or 0.5, or 0 for none.');
-  return micros;
+  return text === '0' ? 0 : (microsOf(text) ?? refuseAmount(text, name, ', or 0 for none.'));
+}
+
+/** @returns null for what is no amount above zero, exact to a micro-credit */
+function microsOf(text: string): number | null {
+  const [, whole = '', fraction = ''] = /^(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
+  return Number(whole) * MICROS_PER_CREDIT + Number(fraction.padEnd(6, '0')) || null;
+}
+
+function refuseAmount(text: string, name: string, more: string): never {
+  throw invalid(text, name, `Give an amount of credits such as 25 or 0.5${more}`);
 }
 
 /** @throws {UsageFailure} */

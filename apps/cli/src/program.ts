@@ -96,7 +96,22 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
     addLogin,
   ])
     add(program, bind);
+  addSameVerbs(program);
   return program;
+}
+
+/** Verbs that mean the same: a command that has one of them answers to the others of its row. */
+const SAME_VERBS = [
+  ['ls', 'list'],
+  ['rm', 'delete', 'remove'],
+];
+
+function addSameVerbs(parent: Command): void {
+  for (const command of parent.commands) {
+    const verbs = SAME_VERBS.find((row) => row.includes(command.name())) ?? [];
+    command.aliases(verbs.filter((verb) => verb !== command.name()));
+    addSameVerbs(command);
+  }
 }
 
 /** An aborted wait is an interruption; an unknown error is a bug of this program and is thrown on. */

@@ -14,7 +14,7 @@ interface Filters {
 
 export function addAudit(program: Command, bind: Bind): void {
   const audit = program.command('audit').description('what was done to your account, and by whom');
-  paged(filtered(audit.command('list').alias('ls').description('acts, newest first'))).action(bind(list));
+  paged(filtered(audit.command('list').description('acts, newest first'))).action(bind(list));
   filtered(audit.command('export').description('save all acts, oldest first'))
     .addOption(new Option('--format <format>', 'of the file').choices(['ndjson', 'csv']).default('ndjson'))
     .option('--out <file>', 'save it here; by default audit-log.<format>')

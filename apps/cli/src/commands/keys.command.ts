@@ -36,7 +36,6 @@ export function addKeys(program: Command, bind: Bind): void {
   const keys = program.command('keys').description('the API keys of your account');
   keys
     .command('ls')
-    .alias('list')
     .description('all keys, or the sub-keys of a label')
     .option('-l, --label <key=value>', 'only sub-keys with this label', collect)
     .action(bind(list));

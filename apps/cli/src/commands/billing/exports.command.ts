@@ -30,7 +30,6 @@ export function addExports(program: Command, bind: Bind): void {
   const exports = program.command('exports').description('daily files of usage and of the ledger, for finance');
   exports
     .command('list')
-    .alias('ls')
     .description('days, and what their files add up to')
     .option('--from <day>', 'from this day on; 30 days before --to by default')
     .option('--to <day>', 'up to this day, which is not included')

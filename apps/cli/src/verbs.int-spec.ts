@@ -1,0 +1,33 @@
+import { FakeHost } from './fixtures/fake-host';
+import { JOB_ID } from './fixtures/sample-jobs';
+import { StandInService } from './fixtures/stand-in-service';
+import { runCli } from './program';
+
+let service: StandInService;
+let host: FakeHost;
+beforeEach(async () => {
+  service = await StandInService.start();
+  host = new FakeHost({ env: { MILLRACE_URL: service.url } });
+});
+afterEach(() => service.close());
+
+const millrace = (...args: string[]): Promise<number> => runCli(args, host);
+
+describe('a verb with two names', () => {
+  it.each(['keys', 'models', 'webhooks', 'jobs', 'batch', 'assets', 'labels', 'members', 'deployments', 'audit'])(
+    'lists as ls and as list: %s',
+    async (things) => {
+      expect(await millrace(things, 'ls')).toBe(await millrace(things, 'list'));
+      expect(new Set(service.received.map(({ path }) => path)).size).toBe(1);
+      expect(service.received.length).toBeGreaterThan(1);
+    },
+  );
+
+  it.each(['assets', 'models', 'webhooks', 'deployments', 'members'])(
+    'deletes as rm, delete and remove: %s',
+    async (things) => {
+      for (const verb of ['rm', 'delete', 'remove']) await millrace(things, verb, JOB_ID);
+      expect(service.received.map(({ method }) => method)).toEqual(['DELETE', 'DELETE', 'DELETE']);
+    },
+  );
+});

@@ -4,7 +4,7 @@ import { Interrupted, runCommand, say, sentenceOf, task } from './lib/command/in
 import { migrate, migrationFiles } from './lib/prisma/index.mjs';
 import { Fleet, claimFolder } from './lib/services/index.mjs';
 import { prepareToBuild, programs, setUp } from './lib/setup/index.mjs';
-import { choosePorts, introduce, readStartOptions, startStack, untilEnded } from './lib/stack/index.mjs';
+import { assertKnown, choosePorts, introduce, readStartOptions, startStack, untilEnded } from './lib/stack/index.mjs';
 import { ROOT, isRunning } from './lib/system/index.mjs';
 
 /** What belongs to the processes: the rest of the checkout may change without a restart. */
@@ -24,6 +24,11 @@ async function main(scope) {
   const folder = await claimFolder(scope, data);
   const ports = await choosePorts(folder, options);
   await setUp(scope, { ...process.env, ...options.settings });
+  const { listSettings } = await import('./lib/chart/index.mjs');
+  assertKnown(
+    options.settings,
+    listSettings().map(({ setting }) => setting.name),
+  );
   const fleet = new Fleet(scope, folder);
   const started = programs();
   const [run] = await Promise.all([startStack(scope, folder, { ...options, ...ports }, fleet), prepareToBuild()]);

@@ -2,7 +2,7 @@ import process from 'node:process';
 import { Interrupted, runCommand, say } from './lib/command/index.mjs';
 import { claimFolder } from './lib/services/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
-import { choosePorts, introduce, readStartOptions, startStack, untilEnded } from './lib/stack/index.mjs';
+import { assertKnown, choosePorts, introduce, readStartOptions, startStack, untilEnded } from './lib/stack/index.mjs';
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
@@ -11,6 +11,11 @@ async function main(scope) {
   const folder = await claimFolder(scope, data);
   const ports = await choosePorts(folder, options);
   await setUp(scope, { ...process.env, ...options.settings });
+  const { listSettings } = await import('./lib/chart/index.mjs');
+  assertKnown(
+    options.settings,
+    listSettings().map(({ setting }) => setting.name),
+  );
   const run = await startStack(scope, folder, { ...options, ...ports });
   await introduce(run, folder.path);
   say('Ready. Ctrl-C stops everything.');

@@ -1,6 +1,7 @@
+import { listSettings } from '../../scripts/lib/chart/settings-list.mjs';
 import { Failure } from '../../scripts/lib/command/failure.mjs';
 import { oneOf, wholeNumber } from '../../scripts/lib/command/flags.mjs';
-import { parseSetting } from '../../scripts/lib/stack/start-options.mjs';
+import { assertKnown, parseSetting } from '../../scripts/lib/stack/start-options.mjs';
 
 const PORTS = { fallback: 0, least: 0, most: 65_535 };
 
@@ -30,9 +31,20 @@ describe('--set', () => {
     ['DATABASE_URL=postgresql://a/b?c=d', 'DATABASE_URL', 'postgresql://a/b?c=d'],
     ['S3_BUCKET=files', 'S3_BUCKET', 'files'],
     ['TOKEN=', 'MILLRACE_TOKEN', ''],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT=http://a', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'http://a'],
   ])('%s sets %s', (assignment, name, value) => expect(parseSetting(assignment)).toEqual([name, value]));
 
   it.each(['LEASE_SECONDS', 'lease=5', '=5', ''])('refuses %j', (assignment) =>
     expect(() => parseSetting(assignment)).toThrow(Failure),
   );
+
+  it.each([
+    ['NOPE', '--set NOPE names no setting: see docs/settings.md.'],
+    ['MILLRACE_LEASE_SECOND', '--set LEASE_SECOND names no setting: did you mean LEASE_SECONDS? See docs/settings.md.'],
+    ['S3_BUKET', '--set S3_BUKET names no setting: did you mean S3_BUCKET? See docs/settings.md.'],
+  ])('refuses %s, which no process reads', (name, sentence) => {
+    const known = listSettings().map(({ setting }) => setting.name);
+    expect(() => assertKnown({ MILLRACE_PORT: '1', [name]: '1' }, known)).toThrow(sentence);
+    expect(() => assertKnown({ MILLRACE_PORT: '1', DATABASE_URL: '' }, known)).not.toThrow();
+  });
 });

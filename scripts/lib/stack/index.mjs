@@ -3,4 +3,4 @@ export { startInBackground } from './background.mjs';
 export { startFaultyStack } from './faulty-stack.mjs';
 export { introduce } from './introduction.mjs';
 export { choosePorts, startStack, untilEnded } from './stack.mjs';
-export { readStartOptions } from './start-options.mjs';
+export { assertKnown, readStartOptions } from './start-options.mjs';

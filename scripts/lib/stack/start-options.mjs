@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import process from 'node:process';
 import { misuse, oneOf, readFlags, wholeNumber } from '../command/index.mjs';
-import { HOME } from '../system/index.mjs';
+import { HOME, loadBuilt } from '../system/index.mjs';
 
 const SURFACES = /** @type {const} */ (['cloud', 'self_hosted']);
 const ENGINES = /** @type {const} */ (['cpu', 'comfyui']);
@@ -20,7 +20,7 @@ const HELP = `npm start -- [flags]    the whole stack in the foreground; Ctrl-C 
 
 DATABASE_URL, REDIS_URL, S3_ENDPOINT and S3_BUCKET in the environment are used where given; embedded parts where not.`;
 /** Settings that are known by a name of their own, without the prefix. */
-const SHARED_NAME = /^(DATABASE_URL|REDIS_URL|S3_[A-Z_]+)$/;
+const SHARED_NAME = /^(DATABASE_URL|REDIS_URL|S3_[A-Z_]+|OTEL_[A-Z_]+)$/;
 const MOST_WORKERS = 64;
 const LAST_PORT = 65_535;
 
@@ -88,4 +88,27 @@ export function parseSetting(assignment) {
   if (!match) throw misuse(`--set takes NAME=VALUE with a name in capitals, not «${assignment}»`);
   const [, name = '', value = ''] = match;
   return [SHARED_NAME.test(name) || name.startsWith('MILLRACE_') ? name : `MILLRACE_${name}`, value];
+}
+
+/**
+ * For after set-up, which builds the list of settings.
+ *
+ * @param {Record<string, string>} settings
+ * @param {string[]} known the names of all settings
+ * @throws {Failure} naming the first that no process reads: with a typing error in its name it would change nothing
+ */
+export function assertKnown(settings, known) {
+  const unknown = Object.keys(settings).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const { nearestName } = /** @type {{ nearestName: (name: string, candidates: string[]) => string | null }} */ (
+    loadBuilt('libs/workflow/src/validation/suggestion')
+  );
+  const name = withoutPrefix(unknown);
+  const nearest = nearestName(name, known.map(withoutPrefix));
+  throw misuse(`--set ${name} names no setting: ${nearest ? `did you mean ${nearest}? See` : 'see'} docs/settings.md.`);
+}
+
+/** @param {string} name */
+function withoutPrefix(name) {
+  return name.replace(/^MILLRACE_/, '');
 }

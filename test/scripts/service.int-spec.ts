@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '@millrace/testing';
 import { claimFolder } from '../../scripts/lib/services/data-folder.mjs';
 import { Fleet } from '../../scripts/lib/services/fleet.mjs';
+import { readiness } from '../../scripts/lib/services/health.mjs';
 import { identify } from '../../scripts/lib/system/processes.mjs';
 import { Scope } from '../../scripts/lib/command/scope.mjs';
 import type { ServiceSpec } from '../../scripts/lib/services/service.mjs';
@@ -164,4 +167,33 @@ it('what a killed holder of a folder left running is ended by the next one', asy
   expect(identify(left)).toBeDefined();
   await claimFolder(scope, path);
   expect(identify(left)).toBeUndefined();
+});
+
+it('a service that does not become ready says why, as far as it says so itself', async () => {
+  const later = Date.now() + 61_000;
+  const service: ServiceSpec = {
+    ...serviceOf('a', 'setInterval(() => {}, 1000)'),
+    isReady: () => {
+      jest.spyOn(Date, 'now').mockReturnValue(later);
+      return Promise.resolve(false);
+    },
+    readiness: () => Promise.resolve('worker: it starts'),
+  };
+  await expect(fleet.start([service])).rejects.toThrow(
+    `a was not ready within a minute (worker: it starts); see ${service.logFile}.`,
+  );
+});
+
+it('the readiness of a process is what its checks found, and nothing where nobody answers', async () => {
+  const found = {
+    status: 'error',
+    error: { database: { status: 'down', message: 'away' }, worker: { status: 'down' } },
+  };
+  const server = createServer((_, response) => response.writeHead(503).end(JSON.stringify(found)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  expect(await readiness(port)).toBe('database: away; worker: down');
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  expect(await readiness(port)).toBe('');
 });

@@ -18,6 +18,21 @@ export async function isHealthy(opsPort, pid) {
 }
 
 /**
+ * Which checks of a process keep it from being ready, as `name: reason`; empty where it does not say.
+ *
+ * @param {number} opsPort
+ * @returns {Promise<string>}
+ */
+export async function readiness(opsPort) {
+  const response = await get(`http://127.0.0.1:${opsPort}/health/ready`);
+  const body = /** @type {{ error?: Record<string, { message?: string }> }} */ (
+    await response?.json().catch(() => ({}))
+  );
+  const failed = Object.entries(body?.error ?? {});
+  return failed.map(([name, { message = 'down' }]) => `${name}: ${message}`).join('; ');
+}
+
+/**
  * Whether an address answers a plain request with success.
  *
  * @param {string} url

@@ -1,3 +1,3 @@
 export { claimFolder, temporaryFolder } from './data-folder.mjs';
 export { Fleet } from './fleet.mjs';
-export { answers, isHealthy } from './health.mjs';
+export { answers, isHealthy, readiness } from './health.mjs';

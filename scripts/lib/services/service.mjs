@@ -19,9 +19,11 @@ import { lastWords, openLog } from './logs.mjs';
  *   onMessage?: (message: unknown) => void,
  *   logFile: string,
  *   isReady: (pid: number) => Promise<boolean>,
+ *   readiness?: () => Promise<string>,
  *   stopSteps: import('../system/processes.mjs').StopStep[],
  * }} ServiceSpec
- * `name` is unique among those of one role. `ipc`: the process ends when this one is gone.
+ * `name` is unique among those of one role. `ipc`: the process ends when this one is gone. `readiness`: what it says itself of why it is
+ * not ready.
  */
 
 /**
@@ -91,7 +93,7 @@ export class Service {
    */
   async #launch(signal) {
     signal.throwIfAborted();
-    const { logFile, isReady, name } = this.spec;
+    const { logFile, isReady } = this.spec;
     const { fd, from } = openLog(logFile);
     const child = this.#spawn(fd);
     closeSync(fd);
@@ -108,7 +110,7 @@ export class Service {
     while (!(child.pid !== undefined && (await isReady(child.pid)))) {
       signal.throwIfAborted();
       if (death) throw this.#failureOf(death);
-      if (Date.now() > deadline) throw new Failure(`${name} was not ready within a minute; see ${logFile}.`);
+      if (Date.now() > deadline) throw await this.#lateness();
       await pause(READY_POLL_MS, signal);
     }
     return { ended };
@@ -133,6 +135,12 @@ export class Service {
     }
     child.channel?.unref();
     return child;
+  }
+
+  async #lateness() {
+    const { name, logFile, readiness } = this.spec;
+    const reason = await readiness?.();
+    return new Failure(`${name} was not ready within a minute${reason ? ` (${reason})` : ''}; see ${logFile}.`);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { isHealthy } from '../services/index.mjs';
+import { isHealthy, readiness } from '../services/index.mjs';
 import { BUNDLES, makeFolder } from '../system/index.mjs';
 
 /** @typedef {import('../services/data-folder.mjs').DataFolder} DataFolder */
@@ -68,6 +68,7 @@ export function appSpec(folder, app, name, opsPort, environment) {
     ipc: true,
     logFile: folder.log(name),
     isReady: (pid) => isHealthy(opsPort, pid),
+    readiness: () => readiness(opsPort),
     stopSteps: [
       { signal: 'SIGTERM', waitMs: Number.isFinite(stopMs) ? stopMs : STOP_MARGIN_MS },
       { signal: 'SIGKILL', waitMs: STOP_MARGIN_MS },

@@ -46,6 +46,8 @@ export interface OwnOptions {
 export interface ComfyuiBounds {
   /** Until ComfyUI answers after its start. Node packs are imported before its port opens. 300 s. */
   startMs: number;
+  /** Without the first answer of an attached ComfyUI until an operator is notified. 5 s. */
+  quietMs: number;
   /**
    * Until one HTTP request is answered. One long call of a node under the interpreter's lock holds every answer up, so
    * that less than 10 s would take a busy server for a dead one. 20 s.
@@ -116,6 +118,7 @@ export interface ComfyuiEngineOptions {
 
 export const DEFAULT_BOUNDS: Readonly<ComfyuiBounds> = {
   startMs: 300_000,
+  quietMs: 5_000,
   requestMs: 20_000,
   postMs: 60_000,
   connectMs: 10_000,

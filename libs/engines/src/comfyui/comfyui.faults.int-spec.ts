@@ -67,6 +67,23 @@ describe('an engine attached to a ComfyUI that fails', () => {
     await simulator.stop();
   });
 
+  it('says once that nothing answers while it waits for that', async () => {
+    simulator = await ComfyuiSimulator.start();
+    await simulator.kill();
+    const notices: string[] = [];
+    const server = { mode: 'attach' as const, url: simulator.url };
+    const onNotice = (notice: string): void => void notices.push(notice);
+    engine = new ComfyuiEngine({ server, bounds: { ...BOUNDS, quietMs: 1 }, onNotice });
+    const started = engine.start();
+    await eventually('it is said', () => notices.length > 0);
+    await simulator.revive();
+    await started;
+    expect(notices).toEqual([
+      expect.stringMatching(`^ComfyUI at ${simulator.url} has not answered for 1 ms, and is waited for`),
+      expect.stringContaining('--disable-metadata'),
+    ]);
+  });
+
   describe('loses its process', () => {
     it('loses the run when it stays away', async () => {
       await open({ unreachableMs: 200 });

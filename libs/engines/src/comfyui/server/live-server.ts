@@ -20,6 +20,10 @@ export interface LiveServer {
   subscribed: Promise<unknown>;
 }
 
+export interface ServerListener extends SocketListener {
+  onNotice(notice: string): void;
+}
+
 const PROBE_EVERY_MS = 200;
 
 /** The server does not come up. The message is for an operator. */
@@ -34,14 +38,20 @@ export class StartFailure extends Error {}
 export async function connectTo(
   hosted: HostedServer,
   bounds: ComfyuiBounds,
-  listener: SocketListener,
+  listener: ServerListener,
   wantsLog: boolean,
   signal: AbortSignal,
 ): Promise<LiveServer> {
   const { url, headers, folders } = hosted;
   const client = new ComfyuiClient({ url, headers, timeoutMs: bounds.requestMs });
+  const sayQuiet = (): void => {
+    const cure = 'start it there, or correct the address';
+    listener.onNotice(`ComfyUI at ${url} has not answered for ${bounds.quietMs} ms, and is waited for: ${cure}.`);
+  };
+  // A process of ours is quiet while it imports its node packs, and its end is noticed.
+  const quiet = wantsLog ? setTimeout(sayQuiet, bounds.quietMs) : undefined;
   try {
-    const stats = await firstAnswer(client, hosted, bounds.startMs, signal);
+    const stats = await firstAnswer(client, hosted, bounds.startMs, signal).finally(() => clearTimeout(quiet));
     const roots = [...hosted.roots, ...rootsOf(stats), ...(await modelRoots(client))];
     const files = folders ? new FolderRunFiles(folders) : new HttpRunFiles(client);
     return {

@@ -1,13 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ComfyuiBounds } from '../comfyui.config';
-import type { SocketListener } from '../protocol';
-import { connectTo, openSocket, StartFailure, type LiveServer } from './live-server';
+import { connectTo, openSocket, StartFailure, type LiveServer, type ServerListener } from './live-server';
 import type { HostedServer, ServerHost } from './server-host';
 
-export interface KeeperListener extends SocketListener {
+export interface KeeperListener extends ServerListener {
   /** The server has ended, and nobody here ended it. */
   onGone(): void;
-  onNotice(notice: string): void;
 }
 
 const FIRST_PAUSE_MS = 1_000;

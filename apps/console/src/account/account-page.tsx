@@ -38,6 +38,7 @@ export function AccountPage(): ReactNode {
           <h2 id="limits">Limits</h2>
         </div>
         {overview.data !== undefined && <LimitList account={overview.data} />}
+        {overview.isError && <ErrorNote error={overview.error} onRetry={() => void overview.refetch()} />}
         {readable && overview.isPending && <Skeleton lines={6} />}
         {!readable && (
           <Empty icon="limits" title="This session may not read them">
@@ -49,7 +50,6 @@ export function AccountPage(): ReactNode {
       </section>
       {readable && <SpendCaps />}
       {readable && <LabelLimits />}
-      {overview.isError && <ErrorNote error={overview.error} onRetry={() => void overview.refetch()} />}
     </Page>
   );
 }

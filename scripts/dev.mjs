@@ -22,7 +22,7 @@ async function main(scope) {
   const { data, ...given } = readStartOptions();
   const options = { ...given, settings: { ...QUICK_STOP, ...given.settings } };
   const folder = await claimFolder(scope, data);
-  const ports = await choosePorts(folder, options);
+  const ports = await choosePorts(folder, options, scope);
   await setUp(scope, { ...process.env, ...options.settings });
   const { listSettings } = await import('./lib/chart/index.mjs');
   assertKnown(

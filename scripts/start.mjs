@@ -9,7 +9,7 @@ async function main(scope) {
   const { data, ...options } = readStartOptions();
   // A port or folder that is taken is refused before the minutes of a first set-up, not after.
   const folder = await claimFolder(scope, data);
-  const ports = await choosePorts(folder, options);
+  const ports = await choosePorts(folder, options, scope);
   await setUp(scope, { ...process.env, ...options.settings });
   const { listSettings } = await import('./lib/chart/index.mjs');
   assertKnown(
@@ -18,6 +18,9 @@ async function main(scope) {
   );
   const run = await startStack(scope, folder, { ...options, ...ports });
   await introduce(run, folder.path);
+  if (options.usualPort !== undefined && ports.port !== options.usualPort) {
+    say(`The API is on port ${ports.port}, not on ${options.usualPort} as in the docs: export the address above.`);
+  }
   say('Ready. Ctrl-C stops everything.');
   const reason = await untilEnded(scope);
   if (!(reason instanceof Interrupted)) throw reason;

@@ -1,9 +1,11 @@
 import { rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { Failure, task } from '../command/index.mjs';
 import { migrate } from '../prisma/index.mjs';
 import { notePorts, readPorts, readSecrets, saveSecrets, startServers } from '../servers/index.mjs';
 import { Fleet } from '../services/index.mjs';
-import { choosePort, freePort, writeJson } from '../system/index.mjs';
+import { Lock, choosePort, freePort, tryLock, writeJson } from '../system/index.mjs';
 import { consoleUrlOf, obtainApiKey } from './account.mjs';
 import { appSpec, baseEnvironment } from './apps.mjs';
 import { DeploymentWorkers, fleetSpec } from './deployments.mjs';
@@ -46,17 +48,34 @@ import { startRemoteWorkers } from './remote-workers.mjs';
  */
 
 /**
- * Choose the ports of the two listeners: those asked for, else those of the last time, else free ones.
+ * Choose the ports of the two listeners: those asked for, else those of the last time, else the usual one, else free ones.
  *
  * @param {DataFolder} folder
- * @param {{ port: number, opsPort: number }} wanted
+ * @param {{ port: number, opsPort: number, usualPort?: number | undefined }} wanted
+ * @param {Scope} [scope] where others may start at the same time: until its end no other takes the port
  */
-export async function choosePorts(folder, wanted) {
+export async function choosePorts(folder, wanted, scope) {
   const known = readPorts(folder);
+  const preferred = known.public ?? wanted.usualPort;
+  const isOurs = !preferred || !scope || (await claimPort(scope, preferred));
   return {
-    port: await choosePort(wanted.port, '--port', known.public),
+    port: await choosePort(wanted.port, '--port', isOurs ? preferred : undefined),
     opsPort: await choosePort(wanted.opsPort, '--ops-port', known.ops),
   };
+}
+
+/**
+ * Take hold of a port for one stack of this user at a time: a look at whether it is free says nothing of who listens first.
+ *
+ * @param {Scope} scope
+ * @param {number} port
+ * @returns {Promise<boolean>} whether it is held until the end of the scope
+ */
+export async function claimPort(scope, port) {
+  const lock = await tryLock(join(tmpdir(), `millrace-port-${port}-${userInfo().uid}.lock`));
+  if (!(lock instanceof Lock)) return false;
+  scope.defer(() => lock.release());
+  return true;
 }
 
 /**

@@ -7,7 +7,7 @@ const SURFACES = /** @type {const} */ (['cloud', 'self_hosted']);
 const ENGINES = /** @type {const} */ (['cpu', 'comfyui']);
 const HELP = `npm start -- [flags]    the whole stack in the foreground; Ctrl-C stops it
 
-  --port N              port of the public API; 0, the default, takes a free one
+  --port N              port of the public API; 0 takes a free one; by default 8080 where it is free
   --ops-port N          port for operators: health, metrics, admin API; 0 takes a free one
   --data DIR            where database, files, secrets and logs are kept (.millrace)
   --surface S           cloud (accounts, API keys, credits) or self_hosted
@@ -23,13 +23,15 @@ DATABASE_URL, REDIS_URL, S3_ENDPOINT and S3_BUCKET in the environment are used w
 const SHARED_NAME = /^(DATABASE_URL|REDIS_URL|S3_[A-Z_]+|OTEL_[A-Z_]+)$/;
 const MOST_WORKERS = 64;
 const LAST_PORT = 65_535;
+/** The port that the docs name. */
+const USUAL_PORT = 8_080;
 
 /** @typedef {import('./stack.mjs').StackOptions} StackOptions */
 
 /**
  * Read the flags of `npm start`. A flag wins over `--set`, that over the environment.
  *
- * @returns {StackOptions & { data: string }}
+ * @returns {StackOptions & { data: string, usualPort: number | undefined }}
  */
 export function readStartOptions() {
   const text = { type: /** @type {const} */ ('string') };
@@ -61,11 +63,13 @@ export function readStartOptions() {
     least: 0,
     most: MOST_WORKERS,
   });
+  const port = flags.port ?? (given.MILLRACE_PORT || undefined);
   const own = { fallback: remoteWorkers > 0 ? 0 : 1, least: 0, most: MOST_WORKERS };
   return {
     data: resolveData(flags.data),
     surface,
-    port: wholeNumber('--port', flags.port ?? (given.MILLRACE_PORT || undefined), ports),
+    usualPort: port === undefined ? USUAL_PORT : undefined,
+    port: wholeNumber('--port', port, ports),
     opsPort: wholeNumber('--ops-port', flags['ops-port'] ?? (given.MILLRACE_OPS_PORT || undefined), ports),
     workers: wholeNumber('--workers', flags.workers, own),
     remoteWorkers,

@@ -31,7 +31,9 @@ export function start(data: string, ...flags: string[]): Started {
   const embedded = Object.entries(process.env).filter(
     ([name]) => !/^(DATABASE_URL|REDIS_URL|S3_\w+|MILLRACE_\w+)$/.test(name),
   );
-  const child = spawn(process.execPath, [START, '--data', data, ...flags], { env: Object.fromEntries(embedded) });
+  const child = spawn(process.execPath, [START, '--data', data, '--port', '0', ...flags], {
+    env: Object.fromEntries(embedded),
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
   return { child, output: () => output };

@@ -444,6 +444,15 @@ describe('a command line that cannot be meant', () => {
 });
 
 describe('the service', () => {
+  it('is asked whether it has keys where no credits are left: without, nothing costs any', async () => {
+    service.on('GET /platform/v1/credits', json(200, { available_micros: 0, held_micros: 0 }));
+    service.on('GET /platform/v1/account', json(200, { key: { id: 'k1' } }), json(200, { key: { id: null } }));
+    expect(await millrace('credits')).toBe(0);
+    expect(host.noted).toBe('');
+    expect(await millrace('credits')).toBe(0);
+    expect(host.noted).toBe('Nothing costs credits here.\n');
+  });
+
   it('is asked again when a read fails, and not when it refuses', async () => {
     service.on(
       'GET /platform/v1/credits',

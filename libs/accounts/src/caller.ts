@@ -48,10 +48,12 @@ export function assertActive({ accountStatus }: Pick<Caller, 'accountStatus'>): 
  *
  * @throws Refusal 403 `forbidden` when the account is suspended or the key lacks the scope, which `details.scope` then names.
  */
-export function assertScope(caller: Caller, scope: Scope): void {
+export function assertScope(caller: Pick<Caller, 'apiKeyId' | 'scopes' | 'accountStatus'>, scope: Scope): void {
   assertActive(caller);
   if (!caller.scopes.has(scope)) {
-    if (caller.apiKeyId === null) throw new Refusal('forbidden', `The scope ${scope} requires an API key.`);
+    if (caller.apiKeyId === null) {
+      throw new Refusal('forbidden', `This surface has no keys, and nothing here has the scope ${scope}.`);
+    }
     throw new Refusal('forbidden', `This API key lacks the scope ${scope}; use a key that has it.`, {
       details: { scope },
     });

@@ -112,7 +112,7 @@ export const ERROR_CATALOGUE = {
   forbidden: {
     status: 403,
     cause: 'The key lacks a scope, the account is suspended, or a signed link was altered or has expired.',
-    cure: 'Use a key with the scope that the message names, or read a fresh link.',
+    cure: 'Where there are keys, use one with the scope that the message names; or read a fresh link.',
   },
   not_found: {
     status: 404,

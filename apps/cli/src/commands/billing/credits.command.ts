@@ -64,11 +64,20 @@ export function addCredits(program: Command, bind: Bind): void {
 
 async function balance(context: CommandContext, { ledger, limit, cursor }: CreditsFlags): Promise<void> {
   const { api } = await context.clients();
-  if (!ledger) return context.printRecord(await api.json(api.platform('/credits')));
+  if (!ledger) return showBalance(context, recordOf(await api.json(api.platform('/credits'))), api);
   const url = api.platform('/credits/ledger');
   if (limit !== undefined) url.searchParams.set('limit', String(limit));
   if (cursor !== undefined) url.searchParams.set('cursor', cursor);
   context.printRecords(await api.json(url), 'No postings.');
+}
+
+/** No credits are what an account has that used them up, and what there is where nothing costs any: nobody has a key there. */
+async function showBalance(context: CommandContext, balance: Record<string, unknown>, api: ApiClient): Promise<void> {
+  context.printRecord(balance);
+  if (balance.available_micros !== 0) return;
+  const { key } = recordOf(await api.json(api.platform('/account')));
+  const { printer } = context;
+  if (recordOf(key).id === null) printer.notes(printer.paintNote.faint('Nothing costs credits here.'));
 }
 
 async function alert(context: CommandContext, belowMicros: number | undefined): Promise<void> {

@@ -19,8 +19,17 @@ type Dialog = { act: 'create' } | { act: 'rotate' | 'revoke'; apiKey: ApiKey };
 
 /** The API keys of the account. */
 export function KeysPage(): ReactNode {
-  const { may } = useSession();
+  const { key, may } = useSession();
   if (may('keys:admin')) return <Keys />;
+  if (key.id === null) {
+    return (
+      <Page title="API keys">
+        <Empty icon="keys" title="This surface has no keys">
+          <p>Who may reach a self-hosted service uses it without one, or with its one token.</p>
+        </Empty>
+      </Page>
+    );
+  }
   return (
     <Page title="API keys">
       <Empty icon="keys" title="This session may not manage keys">

@@ -1,8 +1,8 @@
-import type { Scope } from '@millrace/contracts';
 import type { IconName } from '../ui/controls/icon';
+import { isOpen, type Demands } from './access';
 import { useSession } from './session-context';
 
-interface Place {
+interface Place extends Demands {
   to:
     | '/jobs'
     | '/batches'
@@ -18,8 +18,6 @@ interface Place {
     | '/docs/$';
   label: string;
   icon: IconName;
-  /** Only a session with this scope can do something there. */
-  scope?: Scope;
 }
 
 const PLACES: readonly Place[] = [
@@ -32,13 +30,13 @@ const PLACES: readonly Place[] = [
   { to: '/usage', label: 'Usage', icon: 'usage', scope: 'usage:read' },
   { to: '/webhooks', label: 'Webhooks', icon: 'webhooks', scope: 'webhooks:read' },
   { to: '/keys', label: 'API keys', icon: 'keys', scope: 'keys:admin' },
-  { to: '/members', label: 'Members', icon: 'people' },
+  { to: '/members', label: 'Members', icon: 'people', keyed: true },
   { to: '/account', label: 'Account', icon: 'limits' },
   { to: '/docs/$', label: 'Docs', icon: 'docs' },
 ];
 
 /** Where the session can go: the navigation and the palette show the same. */
 export function usePlaces(): Place[] {
-  const { may } = useSession();
-  return PLACES.filter(({ scope }) => scope === undefined || may(scope));
+  const { key } = useSession();
+  return PLACES.filter((place) => isOpen(place, key));
 }

@@ -5,6 +5,7 @@ import { offerQuery, sessionQuery } from '../api/session';
 import { Button } from '../ui/controls/button';
 import { ErrorNote } from '../ui/display/error-note';
 import { Icon } from '../ui/controls/icon';
+import { leavesNothing } from './access';
 import { Mark } from './mark';
 import { Navigation } from './navigation';
 import { Palette } from './palette';
@@ -24,7 +25,8 @@ export function Shell(): ReactNode {
   const session = useQuery({ ...sessionQuery, enabled: !offer.isPending });
   const isDocs = useRouterState({ select: ({ location }) => DOCS.test(location.pathname) });
   if (session.isPending) return <Opening />;
-  if (offer.data !== null) return <Offer offer={offer.data} error={offer.error} left={session.data?.account ?? null} />;
+  if (offer.data !== null && !leavesNothing(session.data ?? null, offer.data))
+    return <Offer offer={offer.data} error={offer.error} left={session.data?.account ?? null} />;
   if (isDocs && !session.data) return <ReaderFrame />;
   if (session.data === undefined) {
     return (

@@ -11,7 +11,7 @@ const AROUND_FILE_BYTES = 1_048_576;
 const FIELDS = ['content_type', 'file_path', 'expected_hash', 'expires_in', 'tags'] as const;
 
 /** The fields of a form that are known, as they were sent; the time is a number where it is written as one. */
-export type FormFields = {
+type FormFields = {
   content_type?: string;
   file_path?: string;
   expected_hash?: string;

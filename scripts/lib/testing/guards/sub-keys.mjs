@@ -113,8 +113,8 @@ export const SUB_KEY_GUARDS = [
   of(
     'Idempotency-Keys of sub-keys are their own',
     'apps/api/src/endpoints/idempotency-key.ts',
-    'if (key === undefined || labels === null) return key;',
-    'return key;',
+    'if (labels === null) return',
+    'return',
     SUB_KEYS,
   ),
   of(

@@ -39,9 +39,9 @@ describe('--set', () => {
   );
 
   it.each([
-    ['NOPE', '--set NOPE names no setting: see docs/settings.md.'],
-    ['MILLRACE_LEASE_SECOND', '--set LEASE_SECOND names no setting: did you mean LEASE_SECONDS? See docs/settings.md.'],
-    ['S3_BUKET', '--set S3_BUKET names no setting: did you mean S3_BUCKET? See docs/settings.md.'],
+    ['NOPE', '--set NOPE names no setting: see docs/settings.md;'],
+    ['MILLRACE_LEASE_SECOND', '--set LEASE_SECOND names no setting: did you mean LEASE_SECONDS? See docs/settings.md;'],
+    ['S3_BUKET', '--set S3_BUKET names no setting: did you mean S3_BUCKET? See docs/settings.md;'],
   ])('refuses %s, which no process reads', (name, sentence) => {
     const known = listSettings().map(({ setting }) => setting.name);
     expect(() => assertKnown({ MILLRACE_PORT: '1', [name]: '1' }, known)).toThrow(sentence);

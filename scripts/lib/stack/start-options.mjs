@@ -109,7 +109,7 @@ export function assertKnown(settings, known) {
   );
   const name = withoutPrefix(unknown);
   const nearest = nearestName(name, known.map(withoutPrefix));
-  throw misuse(`--set ${name} names no setting: ${nearest ? `did you mean ${nearest}? See` : 'see'} docs/settings.md.`);
+  throw misuse(`--set ${name} names no setting: ${nearest ? `did you mean ${nearest}? See` : 'see'} docs/settings.md`);
 }
 
 /** @param {string} name */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { newId } from '@millrace/contracts';
 import { Database, awaitSchema } from '@millrace/database';
 import { EngineClassStore, readEngineClasses } from '@millrace/deployments';
-import { FleetGroupStore, FleetLeaseStore, FleetLoop, Reconciler, ServedPoolStore } from '@millrace/fleet';
+import { FleetGroupStore, FleetLeaseStore, StepRunner, Reconciler, ServedPoolStore } from '@millrace/fleet';
 import { PoolDemandStore } from '@millrace/jobs';
 import {
   BootError,
@@ -56,7 +56,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
       }
     },
   });
-  const loop = new FleetLoop(reconciler, logger, (leads) => {
+  const loop = new StepRunner(reconciler, logger, (leads) => {
     metrics.fleetLeads.set(leads ? 1 : 0);
     figures.show(leads);
     void reportWorkers(fleet);

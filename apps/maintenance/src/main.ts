@@ -53,7 +53,7 @@ import { composeErasureChores } from '@millrace/privacy';
 import { LoopRunner } from './loop-runner';
 import { maintenanceSettings } from './maintenance.config';
 
-/** The maintenance process: every loop there is. Any number of such processes share them. */
+/** The maintenance process: every `Loop`. Any number of such processes share them. */
 async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const settings = readSettings(maintenanceSettings, process.env);
   const tracing = await openTracing('maintenance', settings);

@@ -4,8 +4,8 @@ import type { Reconciler } from './reconcile';
 const EVERY_MS = 1_000;
 const LONGEST_PAUSE_MS = 15_000;
 
-/** Takes steps without end: one a second, and fewer while they fail. */
-export class FleetLoop {
+/** Has the fleet take steps without end: one a second, and fewer while they fail. */
+export class StepRunner {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> = Promise.resolve();
   private stopped = false;

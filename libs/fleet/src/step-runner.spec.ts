@@ -1,5 +1,5 @@
 import { createLogger } from '@millrace/platform';
-import { FleetLoop } from './fleet.loop';
+import { StepRunner } from './step-runner';
 
 afterEach(() => jest.useRealTimers());
 
@@ -8,7 +8,7 @@ it('says after each step whether it led, and of one that failed that it did not'
   const step = jest.fn<Promise<boolean>, []>().mockResolvedValueOnce(true).mockRejectedValueOnce(new Error('a test'));
   step.mockResolvedValueOnce(true).mockResolvedValue(false);
   const seen: boolean[] = [];
-  const loop = new FleetLoop({ step }, createLogger('test', 'fatal'), (leads) => void seen.push(leads));
+  const loop = new StepRunner({ step }, createLogger('test', 'fatal'), (leads) => void seen.push(leads));
   loop.start();
   for (let nth = 1; nth <= 4; nth += 1) await jest.advanceTimersToNextTimerAsync();
   await loop.stop();

@@ -6,8 +6,8 @@ import { labelRooms, noteCapsReached } from '../labels';
 import type { AccountQueueStore } from '../rotation';
 import type { JobScope } from '../state';
 import { assertWithinSpendLimit, type JobDraft, type SubmissionChecks } from '../submission';
-import type { AdmittedItem, BatchContents } from './batch-admission';
-import { fitBatch, type FittingBatch } from './batch-fit';
+import type { AdmittedItem, BatchContents } from './batch-contents';
+import { fitBatch, type FittingBatch } from './batch-room';
 import { refusalOfBatch } from './batch-groups';
 
 /** How often the jobs that fit are looked for, when others of the account took their room meanwhile. */

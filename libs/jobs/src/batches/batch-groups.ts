@@ -4,7 +4,7 @@ import { RefusedError, repeatUndone, type Database, type Statements } from '@mil
 import { mostUsed, noteCapReached, showsStanding, type SpendStanding } from '../labels';
 import type { JobScope } from '../state';
 import { refusalOf, type JobDraft } from '../submission';
-import { creditRefusal } from './batch-fit';
+import { creditRefusal } from './batch-room';
 
 /** Jobs of one statement: parts of it compare each job with each, so that 500 take twice as long each as 128 do. */
 export const GROUP_JOBS = 128;

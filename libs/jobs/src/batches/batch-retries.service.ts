@@ -12,7 +12,7 @@ import type { ExaminedItem } from '../examination';
 import type { SpendStanding } from '../labels';
 import type { JobScope } from '../state';
 import { draftOf, isModelGone, keyReused, type JobDraft, type Submitter } from '../submission';
-import { BatchContents, type AdmittedItem } from './batch-admission';
+import { BatchContents, type AdmittedItem } from './batch-contents';
 import type { BatchExaminer, Examine, TakeSlice } from './batch-examiner';
 import type { BatchFitter } from './batch-fitter';
 import { groupsOf, recordInOne, standingsFor } from './batch-groups';

@@ -2,7 +2,7 @@ import { Refusal, type BatchFault } from '@millrace/contracts';
 import { ITEM_FAULTS, itemFaultOf } from '../examination';
 import type { LabelRooms } from '../labels';
 import { accountQueueFull, insufficientCredits, poolQueueFull, type JobDraft } from '../submission';
-import { batchRefused, type AdmittedItem, type BatchContents } from './batch-admission';
+import { batchRefused, type AdmittedItem, type BatchContents } from './batch-contents';
 
 /** What there is room for. */
 export interface AccountRoom {

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lossOf, outputsOf, startRun, type Graph } from '../../conformance/run-workflow';
 import {
   ComfyuiSimulator,
-  NodeRaised,
   createTestFolder,
   eventually,
   type NodeClass,
@@ -202,78 +201,6 @@ describe('an engine attached to a ComfyUI that fails', () => {
       expect(existsSync(restartFile)).toBe(true);
       expect((await engine.health()).problem).toBe('ComfyUI lost its GPU, and its restart was requested.');
       rmSync(restartFile);
-    });
-  });
-
-  describe('has a disk that takes nothing', () => {
-    const writing: Graph = { '1': { class_type: 'Writing', inputs: {} } };
-    const Writing: NodeClass = {
-      outputNode: true,
-      run: () => {
-        throw new NodeRaised('OSError', "[Errno 28] No space left on device: '/srv/comfyui/output/a.png'");
-      },
-    };
-
-    it('is no fault of the node, and takes no run until its folders can be written to', async () => {
-      const restartFile = join(folder.path, 'restart-of-disk');
-      await open({}, { classes: { Writing } }, ({ folders }) => ({ folders, restartFile }));
-      const { output } = simulator.folders;
-      rmSync(output, { recursive: true, force: true });
-      writeFileSync(output, 'in the way');
-      expect(await startRun(engine, writing).result).toEqual({
-        status: 'disk_failed',
-        reason: 'the disk of its worker is full (ENOSPC)',
-      });
-      expect(await engine.health()).toMatchObject({
-        ready: false,
-        problem: 'The folders of ComfyUI cannot be written to: EEXIST.',
-      });
-      rmSync(output);
-      expect(await engine.health()).toMatchObject({ ready: true, problem: null });
-      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
-      expect(existsSync(restartFile)).toBe(false);
-    });
-
-    describe('where its folders are out of reach', () => {
-      const full = { ready: false, problem: 'The folders of ComfyUI cannot be written to: EIO.' };
-
-      it.each(['input', 'output', 'temp'] as const)(
-        'is no fault of the node either, and it takes no run until it takes a file: %s',
-        async (name) => {
-          await open({}, { classes: { Writing } });
-          const path = simulator.folders[name];
-          rmSync(path, { recursive: true, force: true });
-          writeFileSync(path, 'in the way');
-          expect(await startRun(engine, writing).result).toMatchObject({ status: 'disk_failed' });
-          expect(await engine.health()).toMatchObject(full);
-          expect(await engine.health()).toMatchObject(full);
-          rmSync(path);
-          expect(await engine.health()).toMatchObject({ ready: true, problem: null });
-          // What proved it takes no room: the next proof has to find some.
-          const left = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-          expect(left.map((file) => statSync(join(file.parentPath, file.name)).size)).toEqual([0]);
-          expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
-        },
-      );
-
-      it('is to blame for an input that it does not take, and it takes no run until it takes a file', async () => {
-        await open();
-        const { input } = simulator.folders;
-        rmSync(input, { recursive: true, force: true });
-        writeFileSync(input, 'in the way');
-        const path = join(folder.path, 'input.png');
-        writeFileSync(path, 'bytes');
-        const inputs = [{ name: 'input.png', path, contentType: 'image/png' }];
-        const loading: Graph = {
-          '1': { class_type: 'LoadImage', inputs: { image: 'input.png' } },
-          '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'out' } },
-        };
-        expect(await startRun(engine, loading, { inputs }).result).toEqual({
-          status: 'disk_failed',
-          reason: 'the disk of its worker failed (EIO)',
-        });
-        expect(await engine.health()).toMatchObject(full);
-      });
     });
   });
 

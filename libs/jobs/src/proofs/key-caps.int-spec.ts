@@ -199,12 +199,17 @@ describe('a submission', () => {
   async function looks(apiKeyId: string): Promise<number> {
     const drafts = [await jobs.world.draft(terms(apiKeyId)), await jobs.world.draft(terms(apiKeyId))] as const;
     return test.database.transaction(async (tx) => {
+      /** Of this transaction, and of those before it that the session has not reported yet. */
+      const calls = async (): Promise<number> => {
+        const [row] = await tx.rows<{ calls: number }>(Prisma.sql`
+          SELECT coalesce(sum(calls), 0)::int AS calls FROM pg_stat_xact_user_functions WHERE funcname = 'spend_keys_of'`);
+        return row?.calls ?? 0;
+      };
       await tx.execute(Prisma.sql`SET LOCAL track_functions = 'pl'`);
+      const before = await calls();
       await jobs.world.submissions.record(tx, drafts[0]);
       await groups.record(tx, [drafts[1]], 5_000);
-      const [row] = await tx.rows<{ calls: number }>(Prisma.sql`
-        SELECT coalesce(sum(calls), 0)::int AS calls FROM pg_stat_xact_user_functions WHERE funcname = 'spend_keys_of'`);
-      return row?.calls ?? 0;
+      return (await calls()) - before;
     });
   }
 

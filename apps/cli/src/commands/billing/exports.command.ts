@@ -97,11 +97,11 @@ function addDelivery(exports: Command, bind: Bind): void {
     .action(bind(deliver));
   exports
     .command('enable')
-    .description('write again')
+    .description('write days again')
     .action(bind(enable(true)));
   exports
     .command('disable')
-    .description('write nothing for now')
+    .description('write no days until `exports enable`')
     .action(bind(enable(false)));
   exports.command('rm').description('remove the destination, and its key').action(bind(remove));
 }

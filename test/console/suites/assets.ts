@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { Prisma } from '@prisma/client';
 import { ApiClient, eventually, type TestAccount, type TestStack } from '@millrace/testing';
-import { seriousFaults, untilTrue, type ConsoleBrowser } from '../support/console-browser';
+import { modal, seriousFaults, untilTrue, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 let stack: TestStack;
@@ -138,7 +138,7 @@ export function assets(shared: ConsoleStack): void {
       ] as const) {
         await card(page, name).focus();
         await page.keyboard.press('Enter');
-        const dialog = page.getByRole('dialog');
+        const dialog = modal(page);
         await dialog.getByText(source).waitFor();
         expect(await seriousFaults(page)).toEqual([]);
         await page.keyboard.press('Escape');
@@ -192,7 +192,7 @@ export function assets(shared: ConsoleStack): void {
 
       await page.goto(browser.address('/assets?kind=output'));
       await page.getByRole('button', { name: /^Look at ?inverted/ }).click();
-      const dialog = page.getByRole('dialog');
+      const dialog = modal(page);
       await dialog.getByText('with its job').waitFor();
       expect(await dialog.getByRole('button', { name: 'Delete' }).count()).toBe(0);
       await dialog.getByRole('link', { name: /…/ }).click();
@@ -253,10 +253,10 @@ export function assets(shared: ConsoleStack): void {
         ['silence.wav', 'audio'],
       ] as const) {
         await card(page, name).click();
-        await play(page.getByRole('dialog').locator(element));
+        await play(modal(page).locator(element));
         expect(await seriousFaults(page)).toEqual([]);
         await page.keyboard.press('Escape');
-        await isGone(page.getByRole('dialog'));
+        await isGone(modal(page));
       }
 
       const client = new ApiClient(stack.publicUrl, account.apiKey);
@@ -286,7 +286,7 @@ export function assets(shared: ConsoleStack): void {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
       expect(await seriousFaults(page)).toEqual([]);
       await card(page, HOSTILE).click();
-      await page.getByRole('dialog').getByText(SCRIPT).waitFor();
+      await modal(page).getByText(SCRIPT).waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
       expect(await seriousFaults(page)).toEqual([]);
     });

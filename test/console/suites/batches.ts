@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import type { BatchView } from '@millrace/contracts';
 import { ApiClient, type TestAccount, type TestStack } from '@millrace/testing';
-import { seriousFaults, untilTrue, type ConsoleBrowser } from '../support/console-browser';
+import { modal, seriousFaults, untilTrue, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 let stack: TestStack;
@@ -112,7 +112,7 @@ export function batches(shared: ConsoleStack): void {
       const id = await submit(grown([1, 2, 3, 4]));
       const page = await browser.openSignedIn(account, `/batches/${id}`, PHONE);
       await press(page, 'Cancel all');
-      const dialog = page.getByRole('dialog');
+      const dialog = modal(page);
       await dialog.getByText(/of its 4 jobs have not ended/).waitFor();
       expect(await seriousFaults(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Cancel all jobs' }).click();

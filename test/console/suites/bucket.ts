@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import type { TestAccount } from '@millrace/testing';
-import { seriousFaults, type ConsoleBrowser } from '../support/console-browser';
+import { modal, seriousFaults, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 import type { TestBucket } from '../support/test-bucket';
 
@@ -62,7 +62,7 @@ export function bucket(shared: ConsoleStack, store: TestBucket): void {
       const text = { name: 'text.txt', mimeType: 'text/plain', buffer: Buffer.from('of the bucket') };
       await page.getByLabel('Files to upload').setInputFiles([text]);
       await page.locator('.asset-card').filter({ hasText: text.name }).click();
-      await page.getByRole('dialog').getByText('of the bucket').waitFor();
+      await modal(page).getByText('of the bucket').waitFor();
       expect(await seriousFaults(page)).toEqual([]);
     });
   });

@@ -1,5 +1,5 @@
 import { ApiClient, type TestAccount, type TestStack } from '@millrace/testing';
-import { join, seriousFaults, showTab, type ConsoleBrowser } from '../support/console-browser';
+import { join, modal, seriousFaults, showTab, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 let stack: TestStack;
@@ -60,8 +60,8 @@ export function signIn(shared: ConsoleStack): void {
         tab.waitForResponse((answer) => answer.status() === 409),
         tab.getByRole('button', { name: 'Create the key', exact: true }).click(),
       ]);
-      await tab.getByText('This browser is signed in to').waitFor();
-      await tab.getByRole('dialog').waitFor({ state: 'detached' });
+      await tab.getByRole('heading', { name: /^This browser is signed in to .* now$/ }).waitFor();
+      await modal(tab).waitFor({ state: 'detached' });
       await tab.getByText('Console', { exact: true }).first().waitFor();
       for (const { apiKey } of [account, other]) {
         const { text } = await clientOf(apiKey).call('GET', KEYS);

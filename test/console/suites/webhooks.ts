@@ -5,7 +5,7 @@ import { lowestIdAt, newId } from '@millrace/contracts';
 import { LOOKED_AT } from '@millrace/database';
 import { ApiClient, eventually, type TestAccount, type TestStack } from '@millrace/testing';
 import { TestReceiver, type ReceivedMessage } from '../../../libs/webhooks/src/fixtures/receiver';
-import { seriousFaults, type ConsoleBrowser } from '../support/console-browser';
+import { modal, seriousFaults, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 let stack: TestStack;
@@ -120,7 +120,7 @@ export function webhooks(shared: ConsoleStack): void {
       await page.getByRole('link', { name: receiver.url }).click();
       await press(page, 'Rotate the secret');
       await page.getByLabel('The old secret also signs for').selectOption('1 hour');
-      await page.getByRole('dialog').getByRole('button', { name: 'Rotate the secret' }).click();
+      await modal(page).getByRole('button', { name: 'Rotate the secret' }).click();
       const second = await shownSecret(page);
       const count = receiver.received.length;
       await press(page, 'Send a test');
@@ -164,8 +164,8 @@ export function webhooks(shared: ConsoleStack): void {
 
       await press(page, 'Change');
       await page.getByLabel('job.failed', { exact: true }).uncheck();
-      await page.getByRole('dialog').getByRole('button', { name: 'Change the endpoint' }).click();
-      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await modal(page).getByRole('button', { name: 'Change the endpoint' }).click();
+      await modal(page).waitFor({ state: 'detached' });
       await page.getByText('job.succeeded', { exact: true }).first().waitFor();
       await page.getByText('job.failed', { exact: true }).waitFor({ state: 'detached' });
 

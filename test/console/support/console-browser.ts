@@ -1,5 +1,5 @@
 import { source as axeSource, type AxeResults } from 'axe-core';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { eventually, type TestAccount, type TestStack } from '@millrace/testing';
 import { Scope } from '../../../scripts/lib/command/scope.mjs';
 import { chromiumProgram } from '../../../scripts/lib/testing/debian-program.mjs';
@@ -89,6 +89,11 @@ export async function join(page: Page): Promise<void> {
   const button = page.getByRole('button', { name: /^Join / });
   await button.click();
   await button.waitFor({ state: 'detached' });
+}
+
+/** The dialog that is open over a page. Notices in passing have the role of a dialog, too. */
+export function modal(page: Page): Locator {
+  return page.locator('.modal');
 }
 
 /** What axe finds on a page that keeps people out: the rule, and where it is broken. */

@@ -35,12 +35,14 @@ export class QueueEstimates {
   private readonly queues: LoadingCache<PoolQueue>;
   private readonly paces: LoadingCache<PoolPace>;
 
+  /** @param now milliseconds on a clock that only goes forward. */
   constructor(
     database: Statements,
     store: Pick<AccountQueueStore, 'listBusy' | 'listUnclaimed'>,
     workers: Pick<WorkerStore, 'pace'>,
+    now = () => performance.now(),
   ) {
-    const cached = { max: CACHED_POOLS, ttlMs: SNAPSHOT_TTL_MS, refreshAfterMs: REFRESH_AFTER_MS };
+    const cached = { max: CACHED_POOLS, ttlMs: SNAPSHOT_TTL_MS, refreshAfterMs: REFRESH_AFTER_MS, now };
     this.queues = new LoadingCache({
       ...cached,
       load: async (poolId) => {

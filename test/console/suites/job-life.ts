@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { TestAccount, TestStack } from '@millrace/testing';
-import { seriousFaults, untilTrue, type ConsoleBrowser } from '../support/console-browser';
+import { modal, seriousFaults, untilTrue, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 let stack: TestStack;
@@ -28,6 +28,26 @@ export function jobLife(shared: ConsoleStack): void {
   });
 
   describe('a job in the console', () => {
+    it('is made, and copied as a program, where the page came over plain HTTP from another machine', async () => {
+      const { apiKey } = await stack.createAccount();
+      const page = await browser.open(browser.plainAddress('/new'));
+      await page.getByLabel('API key').fill(apiKey);
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await openExample(page, QUICK);
+      expect(await page.evaluate('isSecureContext')).toBe(false);
+      await run(page);
+      await page.waitForURL(/\/console\/jobs\/[0-9a-f-]{36}$/);
+      await page.getByRole('button', { name: 'Copy as …' }).click();
+      const dialog = modal(page);
+      await dialog.getByRole('button', { name: /^Copy/ }).first().click();
+      await dialog.getByText('Copied', { exact: true }).waitFor();
+
+      const other = await browser.open();
+      await other.getByLabel('API key').focus();
+      await other.keyboard.press('Control+v');
+      expect(await other.getByLabel('API key').inputValue()).toContain('/api/v2/jobs');
+    });
+
     it('is made in the playground, watched until it has its picture, and run again with changes', async () => {
       const page = await browser.openSignedIn(account, '/new');
       await openExample(page, QUICK);

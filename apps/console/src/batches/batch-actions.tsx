@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { BatchView } from '@millrace/contracts';
 import { batchQuery, cancelBatch, retryBatch } from '../api/batches';
+import { newIdempotencyKey } from '../api/idempotency-key';
 import { Button } from '../ui/controls/button';
 import { Icon } from '../ui/controls/icon';
 import { Modal } from '../ui/controls/modal';
@@ -14,7 +15,7 @@ export function BatchActions({ batch, mayWrite }: { batch: BatchView; mayWrite: 
   const client = useQueryClient();
   const failed = batch.counts.failed + batch.counts.expired;
   const retry = useMutation({
-    mutationFn: () => retryBatch(batch.id, ['failed', 'expired'], crypto.randomUUID()),
+    mutationFn: () => retryBatch(batch.id, ['failed', 'expired'], newIdempotencyKey()),
     onSuccess: async (now) => {
       notify(failed === 1 ? 'One job is tried again' : `${failed} jobs are tried again`);
       client.setQueryData(batchQuery(batch.id).queryKey, now);

@@ -1,6 +1,7 @@
 import type { MouseEvent, ReactNode } from 'react';
 import { Link, useRouter } from '@tanstack/react-router';
 import type { DocsPage, PageName } from 'virtual:docs';
+import { copyText } from '../ui/copy-text';
 import { notify, notifyError } from '../ui/display/notices';
 
 const SITE = '/console/docs/';
@@ -43,7 +44,7 @@ function Turn({ page, label }: { page: PageName | null; label: string }): ReactN
 
 function copyBlock(button: Element): void {
   const code = button.closest('figure')?.querySelector('pre')?.textContent ?? '';
-  navigator.clipboard.writeText(code).then(
+  copyText(code).then(
     () => notify('Copied'),
     (error: unknown) => notifyError('The browser refused to copy', error),
   );

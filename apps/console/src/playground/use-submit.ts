@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Job } from '@millrace/contracts';
+import { newIdempotencyKey } from '../api/idempotency-key';
 import { submitJob } from '../api/jobs';
 
 /**
@@ -14,8 +15,8 @@ export function useSubmit(
 ): UseMutationResult<Job, Error, { text: string }> {
   const navigate = useNavigate();
   const client = useQueryClient();
-  const [key, setKey] = useState({ text, value: crypto.randomUUID() });
-  if (key.text !== text) setKey({ text, value: crypto.randomUUID() });
+  const [key, setKey] = useState({ text, value: newIdempotencyKey() });
+  if (key.text !== text) setKey({ text, value: newIdempotencyKey() });
   return useMutation({
     mutationFn: (sent) => submitJob(deployment, `{"workflow":${sent.text}}`, key.value),
     onSuccess: async ({ id }) => {

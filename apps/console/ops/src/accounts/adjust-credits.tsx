@@ -1,5 +1,6 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { newIdempotencyKey } from '../../../src/api/idempotency-key';
 import { Button } from '../../../src/ui/controls/button';
 import { Field } from '../../../src/ui/controls/field';
 import { Modal } from '../../../src/ui/controls/modal';
@@ -14,7 +15,7 @@ const MICROS = 1_000_000;
 export function AdjustCredits({ accountId, onClose }: { accountId: string; onClose: () => void }): ReactNode {
   const [credits, setCredits] = useState('');
   const [reason, setReason] = useState('');
-  const [key] = useState(() => crypto.randomUUID());
+  const [key] = useState(newIdempotencyKey);
   const client = useQueryClient();
   const adjust = useMutation({
     mutationFn: () =>

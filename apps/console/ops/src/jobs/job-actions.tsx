@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useNavigate } from '@tanstack/react-router';
+import { newIdempotencyKey } from '../../../src/api/idempotency-key';
 import { Button } from '../../../src/ui/controls/button';
 import { Icon } from '../../../src/ui/controls/icon';
 import { cancelJob, redriveJob, type OperatedJob } from '../api/jobs';
@@ -13,7 +14,7 @@ export function JobActions({ job: { id, status, completed_at } }: { job: Operate
   const navigate = useNavigate();
   const close = (): void => setAsking(null);
   const askToRedrive = (): void => {
-    setKey(crypto.randomUUID());
+    setKey(newIdempotencyKey());
     setAsking('redrive');
   };
   const redrive = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 import { useEffect, useState, type ReactNode } from 'react';
+import { copyText } from '../copy-text';
 import { Button } from './button';
 import { Icon } from './icon';
 
@@ -14,7 +15,7 @@ export function CopyButton(props: { text: string; label: string; children?: Reac
     return () => clearTimeout(timer);
   }, [outcome]);
   const copy = (): void => {
-    navigator.clipboard.writeText(text).then(
+    copyText(text).then(
       () => setOutcome('copied'),
       () => setOutcome('refused'),
     );

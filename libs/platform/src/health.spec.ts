@@ -24,8 +24,8 @@ async function listenWith(readiness: ReadinessCheck[]): Promise<void> {
 }
 
 /** What a probe is answered. */
-async function probed(): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${ops.port}/health/ready`);
+async function probed(path = '/health/ready'): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${ops.port}${path}`);
   await response.arrayBuffer();
   return response.status;
 }
@@ -49,5 +49,10 @@ describe('a probe for readiness', () => {
     expect([await probed(), await probed(), asked]).toEqual([200, 200, 1]);
     jest.setSystemTime(Date.now() + 600);
     expect([await probed(), asked]).toEqual([200, 2]);
+  });
+
+  it('is at its own path alone: one with a slash at its end is another', async () => {
+    await listenWith([]);
+    expect([await probed(), await probed('/health/ready/'), await probed('/metrics/')]).toEqual([200, 404, 404]);
   });
 });

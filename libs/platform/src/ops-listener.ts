@@ -4,6 +4,7 @@ import { Module, type DynamicModule, type INestApplication } from '@nestjs/commo
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { TerminusModule } from '@nestjs/terminus';
+import express from 'express';
 import { HealthController, READINESS_CHECKS, type ReadinessCheck } from './health';
 import type { Logger } from './logger';
 import { Metrics } from './metrics';
@@ -57,17 +58,18 @@ export async function openOpsListener(parts: OpsListener): Promise<OpenListener>
       { provide: Shutdown, useValue: parts.shutdown },
     ],
   };
-  const app = await NestFactory.create(module, new OpsAdapter(), {
+  const server = express();
+  // Express names itself in every answer, and hashes each for an ETag that no client of this listener uses.
+  server.disable('x-powered-by');
+  server.disable('etag');
+  // A path with a slash at its end is another one: who reads the record of an empty id must not get the list of all records. The router
+  // reads this once, when the first handler is added.
+  server.enable('strict routing');
+  const app = await NestFactory.create(module, new OpsAdapter(server), {
     logger: new NestLogger(parts.logger),
     abortOnError: false,
     bodyParser: false,
   });
-  // Express names itself in every answer, and hashes each for an ETag that no client of this listener uses.
-  const server = app.getHttpAdapter().getInstance() as { set(name: string, value: unknown): void };
-  server.set('x-powered-by', false);
-  server.set('etag', false);
-  // A path with a slash at its end is another one: who reads the record of an empty id must not get the list of all records.
-  server.set('strict routing', true);
   app.use((_request: unknown, response: ServerResponse, next: () => void) => {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     next();

@@ -50,6 +50,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     demand: () => demand.read(database),
     failed: (pool, error) => logger.warn({ err: error, pool }, 'an order to the fleet failed, and is repeated'),
     recorded: (pool, group) => figures.record(pool, group),
+    listed: (pools) => figures.keepOnly(pools),
     started: (engineClass, phases) => {
       for (const [phase, ms] of Object.entries(phases)) {
         if (ms !== null) metrics.workerStartSeconds.observe({ class: engineClass, phase }, ms / 1_000);

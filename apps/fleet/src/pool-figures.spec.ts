@@ -9,14 +9,19 @@ async function poolsOf(metrics: Metrics): Promise<unknown[]> {
   return read.map(({ values }) => values.map(({ labels, value }) => [labels.pool, value]));
 }
 
-it('shows the pools that the latest step looked at, and none that is gone', async () => {
+it('shows the pools as they were last looked at, also those that a late step did not come to, and none that is gone', async () => {
   const metrics = new Metrics('fleet');
   const figures = new PoolFigures(metrics);
-  for (const pool of ['a', 'b']) figures.record(pool, STEP);
+  for (const pool of ['a', 'b', 'c']) figures.record(pool, STEP);
   figures.show(true);
+  figures.keepOnly(['b', 'c']);
   figures.record('b', { ...STEP, failures: 3 });
   figures.show(true);
-  expect(await poolsOf(metrics)).toEqual([[['b', 2]], [['b', 1]], [['b', 3]]]);
+  const both = (b: number, c: number): unknown[] => [
+    ['b', b],
+    ['c', c],
+  ];
+  expect(await poolsOf(metrics)).toEqual([both(2, 2), both(1, 1), both(3, 0)]);
 });
 
 it('shows nothing of pools while another process leads', async () => {

@@ -7,7 +7,7 @@ interface PoolStep {
   failures: number;
 }
 
-/** Shows how pools are: those that the latest step looked at, and none that is gone since. */
+/** Shows how pools were when a step last looked at them, and none that is gone since. */
 export class PoolFigures {
   private readonly steps = new Map<string, PoolStep>();
 
@@ -20,15 +20,21 @@ export class PoolFigures {
     this.steps.set(pool, step);
   }
 
+  /** These pools exist, and no others. A step that is late or fails does not come to each of them. */
+  keepOnly(pools: readonly string[]): void {
+    const existing = new Set(pools);
+    for (const pool of this.steps.keys()) if (!existing.has(pool)) this.steps.delete(pool);
+  }
+
   /** The step has ended. @param leads false: what this process knew of pools is another one's to know now. */
   show(leads: boolean): void {
+    if (!leads) this.steps.clear();
     const { fleetWorkersWanted, fleetWorkersReady, fleetStartFailures } = this.metrics;
     for (const gauge of [fleetWorkersWanted, fleetWorkersReady, fleetStartFailures]) gauge.reset();
-    for (const [pool, { wanted, running, failures }] of leads ? this.steps : []) {
+    for (const [pool, { wanted, running, failures }] of this.steps) {
       fleetWorkersWanted.set({ pool }, wanted);
       fleetWorkersReady.set({ pool }, running);
       fleetStartFailures.set({ pool }, failures);
     }
-    this.steps.clear();
   }
 }

@@ -35,6 +35,8 @@ export interface ReconcileParts {
   failed: (poolId: string, error: unknown) => void;
   /** How a pool is after a step. */
   recorded: (poolId: string, group: GroupRecord) => void;
+  /** The pools that there are, before the first of them is looked at: none that is missing exists any more. */
+  listed: (poolIds: readonly string[]) => void;
   /** A worker of a class has become ready; what its phases took, in milliseconds, null where that was not measured. */
   started: (engineClass: string, phases: Record<StartPhase, number | null>) => void;
 }
@@ -80,6 +82,7 @@ export class Reconciler {
       classes.list(database),
       groups.list(database),
     ]);
+    this.parts.listed(pools.map(({ poolId }) => poolId));
     await this.noteStarts(lead, observed, pools, workers);
     // Read last: a worker that is idle now may be drained.
     const demands = await demand();

@@ -100,6 +100,11 @@ const REFUSALS: [string, object, string][] = [
     'postgres.external.maxConnections is 80, and the processes may open 93 connections',
   ],
   ['a nameless host', { ingress: { enabled: true } }, 'ingress.host is not set'],
+  [
+    'a host of its own among those of deployments, without its origin',
+    { ingress: { enabled: true, host: 'api.example.com' }, settings: { MILLRACE_DEPLOYMENT_DOMAIN: 'example.com' } },
+    'set settings.MILLRACE_PUBLIC_URL to the origin of the API, e.g. https://api.example.com',
+  ],
   ['hosts without a domain', { ingress: { deploymentHosts: true } }, 'needs settings.MILLRACE_DEPLOYMENT_DOMAIN'],
   ['a route to nowhere', { gateway: { enabled: true } }, 'gateway.parentRefs is empty'],
   [

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure, task } from '../command/index.mjs';
 import { migrate } from '../prisma/index.mjs';
@@ -72,7 +72,7 @@ export async function choosePorts(folder, wanted, scope) {
  * @returns {Promise<boolean>} whether it is held until the end of the scope
  */
 export async function claimPort(scope, port) {
-  const lock = await tryLock(join(tmpdir(), `millrace-port-${port}-${userInfo().uid}.lock`));
+  const lock = await tryLock(join(tmpdir(), `millrace-port-${port}-${process.getuid?.() ?? ''}.lock`));
   if (!(lock instanceof Lock)) return false;
   scope.defer(() => lock.release());
   return true;

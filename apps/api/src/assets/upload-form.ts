@@ -81,8 +81,11 @@ function isField(name: string): name is keyof FormFields {
 
 function addField(fields: FormFields, name: string, value: string): void {
   if (!isField(name)) return;
-  // The parser has replaced bytes that are not UTF-8, and no text that is meant has what it put there.
-  if (value.includes('\ufffd')) throw Refusal.ofFields([{ field: name, reason: 'is not valid UTF-8' }], 400);
+  // What the parser, or the sender before it, puts in place of what is no character.
+  if (value.includes('\ufffd')) {
+    const reason = 'has a character that is not valid UTF-8, or U+FFFD in its place';
+    throw Refusal.ofFields([{ field: name, reason }], 400);
+  }
   if (name === 'tags') (fields.tags ??= []).push(value);
   else if (name !== 'expires_in') fields[name] = value;
   else if (value !== '') fields.expires_in = /^\d{1,9}$/.test(value) ? Number(value) : value;

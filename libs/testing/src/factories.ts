@@ -31,8 +31,9 @@ export async function makePool(database: Database, capacity = 1): Promise<{ pool
   const poolId = `pool-${newId()}`;
   await database.models.pool.create({ data: { id: poolId, engine: 'cpu' } });
   const workerId = newId();
-  await database.models.worker.create({
-    data: { id: workerId, poolId, engine: 'cpu', version: 'test', host: 'test', pid: 1, state: 'ready', capacity },
-  });
+  const facts = { engine: 'cpu', version: 'test', host: 'test', pid: 1, state: 'ready', capacity };
+  // However long a test takes, the worker is not silent.
+  const lastSeenAt = new Date(Date.now() + 600_000);
+  await database.models.worker.create({ data: { id: workerId, poolId, ...facts, lastSeenAt } });
   return { poolId, workerId };
 }

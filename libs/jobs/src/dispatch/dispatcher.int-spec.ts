@@ -47,7 +47,9 @@ function makeDispatcher(afterEach: (turn: Turn) => Promise<void> = async () => u
   const { database } = test;
   const logger = createLogger('test', 'silent');
   const [unclaimed, pools, workers] = [new UnclaimedStore(), new PoolStore(), new WorkerStore()];
-  const dispatcher = new Dispatcher(database, { take }, unclaimed, pools, workers, lanes, logger, settings);
+  // However slow the machine is, what the process knows does not age.
+  const now = (): number => 0;
+  const dispatcher = new Dispatcher(database, { take }, unclaimed, pools, workers, lanes, logger, settings, now);
   return { dispatcher, lane, taken, statements };
 }
 

@@ -48,6 +48,7 @@ export class Dispatcher {
   private readonly putBack = new Map<string, Set<string>>();
   private readonly lockedAccounts = new Map<string, LockedAccounts>();
 
+  /** @param now milliseconds on a clock that only goes forward. */
   constructor(
     private readonly database: Statements,
     private readonly turns: Pick<TurnStore, 'take'>,
@@ -57,10 +58,12 @@ export class Dispatcher {
     private readonly lanes: Pick<LaneProducer, 'add' | 'addAll' | 'addAgain' | 'addLeft' | 'states'>,
     private readonly logger: Logger,
     private readonly settings: Pick<JobSettings, 'modelWaitSeconds'>,
+    private readonly now = () => performance.now(),
   ) {
     this.rooms = new LoadingCache({
       max: CACHED_POOLS,
       ttlMs: CAPACITY_TTL_MS,
+      now,
       load: async (poolId) => {
         const [pool, capacity] = await Promise.all([pools.find(database, poolId), workers.capacity(database, poolId)]);
         return pool === null || capacity === 0 ? 0 : capacity + pool.lookAhead;
@@ -97,7 +100,7 @@ export class Dispatcher {
    * @throws what the work does.
    */
   async dispatchWith<T extends Recorded>(poolId: string, work: (offer: TurnOffer | null) => Promise<T>): Promise<T> {
-    const now = performance.now();
+    const now = this.now();
     const offer = this.offerOf(poolId, now);
     if (offer === null) {
       const done = await work(null);
@@ -108,7 +111,7 @@ export class Dispatcher {
     try {
       const done = await work(offer);
       const found = done.turns[0]?.found ?? null;
-      if (offer.watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now, performance.now());
+      if (offer.watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now, this.now());
       this.track(this.follow(poolId, offer, done));
       return done;
     } finally {
@@ -236,7 +239,7 @@ export class Dispatcher {
   }
 
   private async takeTurns(poolId: string, room: number): Promise<[Turn, ...Turn[]]> {
-    const now = performance.now();
+    const now = this.now();
     const watermarks = this.watermarksOf(poolId).get(now);
     const locked = this.lockedAccounts.get(poolId) ?? new LockedAccounts();
     this.lockedAccounts.set(poolId, locked);
@@ -246,7 +249,7 @@ export class Dispatcher {
       return this.turns.take(this.database, poolId, room, { most, watermarks, waitMs });
     });
     const [{ found }] = turns;
-    if (watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now, performance.now());
+    if (watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now, this.now());
     return turns;
   }
 

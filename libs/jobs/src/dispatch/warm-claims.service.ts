@@ -69,6 +69,7 @@ const NOTHING: Taken = { claimed: null, left: null };
 export class WarmClaims {
   private readonly setAside: LoadingCache<boolean>;
 
+  /** @param now milliseconds on a clock that only goes forward. */
   constructor(
     private readonly database: Pick<Database, 'transaction'> & Statements,
     private readonly store: Pick<WarmClaimStore, 'choose'>,
@@ -76,9 +77,10 @@ export class WarmClaims {
     private readonly claims: Claims,
     private readonly dispatcher: Pick<Dispatcher, 'passOn' | 'requestDispatch'>,
     private readonly settings: Pick<JobSettings, 'modelWaitSeconds'>,
+    now = () => performance.now(),
   ) {
     const load = (poolId: string): Promise<boolean> => aside.isAny(database, poolId);
-    this.setAside = new LoadingCache({ max: CACHED_POOLS, ttlMs: SET_ASIDE_TTL_MS, load });
+    this.setAside = new LoadingCache({ max: CACHED_POOLS, ttlMs: SET_ASIDE_TTL_MS, load, now });
   }
 
   /**

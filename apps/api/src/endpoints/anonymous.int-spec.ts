@@ -1,5 +1,5 @@
 import { newId } from '@millrace/contracts';
-import type { ApiClient } from '@millrace/testing';
+import { eventually, type ApiClient } from '@millrace/testing';
 import { RunningApi } from '../fixtures/running-api';
 import { StripeStandIn } from '../fixtures/stripe-stand-in';
 
@@ -40,10 +40,17 @@ describe.each([
 
   it('is limited by address, and by no account', async () => {
     const address = someAddress();
-    const statuses = new Set<number>();
-    for (let i = 0; i < limit; i += 1) statuses.add((await ask(address)).status);
-    expect(statuses).not.toContain(429);
-    const refused = await ask(address);
+    const beganMs = performance.now();
+    let passed = 0;
+    const refused = await eventually('a refusal', async () => {
+      const answer = await ask(address);
+      if (answer.status === 429) return answer;
+      passed += 1;
+      return null;
+    });
+    expect(passed).toBeGreaterThanOrEqual(limit);
+    // The minute slides: who takes longer to ask may ask more often.
+    expect(passed).toBeLessThanOrEqual(limit * (1 + (performance.now() - beganMs) / 60_000));
     expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     expect((await ask(someAddress())).status).not.toBe(429);

@@ -15,7 +15,7 @@ const { endpoint, region, accessKeyId, secretAccessKey } = testS3();
 const s3 = new S3Client({ endpoint, region, credentials: { accessKeyId, secretAccessKey }, forcePathStyle: true });
 const LOCKING = `millrace-${randomUUID()}`;
 const PLAIN = `millrace-${randomUUID()}`;
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 
 let stack: TestStack;
 let accountId: string;

@@ -50,7 +50,7 @@ beforeAll(async () => {
     await uploadModel(client, { name: fileOf(name) }, content);
   }
   await uploadModel(client, { folder: 'loras', name: fileOf('small') }, weightsOf('small'));
-}, 240_000);
+});
 afterAll(async () => {
   await stack.stop();
   await folder.drop();
@@ -108,7 +108,7 @@ describe('the models that a deployment names', () => {
     expect(await there.ended(job.id)).toMatchObject({ status: 'succeeded' });
     expect((await call('GET', `/${id}`)).state_reason).toBeNull();
     await client.call('DELETE', `/platform/v1/deployments/${id}`);
-  }, 240_000);
+  });
 
   it('that the cache cannot hold together are a reason in its state, and fail no worker', async () => {
     const { id } = await create(['two', 'three', 'small'], { min_workers: 1 });
@@ -120,7 +120,7 @@ describe('the models that a deployment names', () => {
     expect(fetched).not.toContain('three.safetensors');
     await call('PATCH', `/${id}`, { models: [model('two')] });
     await becomes(id, 'without a reason', ({ state_reason: now }) => now === null);
-  }, 240_000);
+  });
 
   it('are on the disk of a worker outside the cluster as well', async () => {
     const { id } = await stack.admin<{ id: string }>('POST', '/deployments', {
@@ -134,5 +134,5 @@ describe('the models that a deployment names', () => {
     });
     expect(await kept('outside')).toBe(2);
     await eventually('the worker to say so', async () => (await reported(id)).length >= 2);
-  }, 240_000);
+  });
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
     MILLRACE_COMFYUI_DIR: join(folder.path, 'comfyui'),
     MILLRACE_MODEL_CACHE_DIR: join(folder.path, 'models'),
   });
-}, 240_000);
+});
 afterAll(async () => {
   await stack.stop();
   await folder.drop();
@@ -57,5 +57,5 @@ describe('a worker outside the cluster, with a bucket behind the gateway', () =>
     expect(contents.map((content) => content.toString('utf8'))).toContain(text);
     expect(contents).toHaveLength(2);
     expect(await readdir(join(folder.path, 'models', 'models'))).toHaveLength(1);
-  }, 240_000);
+  });
 });

@@ -48,7 +48,7 @@ async function submit(graph: Graph, headers: Record<string, string> = EXACT, as 
 async function ran(graph: Graph, as = client): Promise<Job> {
   const job = await submit(graph, EXACT, as);
   expect([job.status, job.reused_from]).toEqual(['queued', undefined]);
-  const ended = await as.ended(job.id, 60_000);
+  const ended = await as.ended(job.id);
   expect(ended.status).toBe('succeeded');
   return ended;
 }

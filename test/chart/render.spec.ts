@@ -26,7 +26,7 @@ describe('the chart', () => {
     const [first] = all.filter(({ kind }) => kind === 'Deployment');
     const wrong = { ...first, spec: { ...(first?.spec as object), replica: 1 } } as Manifest;
     expect(fieldFaults([wrong]).join()).toContain('replica');
-  }, 180_000);
+  });
 
   it.each(CI_SETS)('names no object twice with the values of %s', (set) => {
     const names = of(set).map(nameOf);

@@ -76,7 +76,7 @@ async function crashApis(): Promise<void> {
   await clientOf('cancel:after-request')
     .call('POST', `/api/v2/jobs/${id}/cancel`)
     .catch(() => null);
-  await client.ended(id, 60_000);
+  await client.ended(id);
 }
 
 /** The worker dies when it has recorded that a failed job is tried again; another one runs it. */

@@ -27,7 +27,7 @@ let ground: Ground;
 const rows: Row[] = [];
 beforeAll(async () => {
   ground = await Ground.open();
-}, 120_000);
+});
 afterAll(async () => {
   await ground.close();
   const file = process.env.MILLRACE_ATTACK_REPORT;
@@ -38,7 +38,7 @@ afterEach(async () => {
   if (ground.stack.api.isRunning) return;
   await ground.close();
   ground = await Ground.open();
-}, 120_000);
+});
 
 async function suffer(attack: Attack): Promise<Row> {
   ground.statuses.clear();

@@ -10,7 +10,7 @@ const PRINT_LOADED = join(ROOT, 'scripts', 'lib', 'testing', 'print-loaded.js');
 const PRINT_COMPILED = join(ROOT, 'scripts', 'lib', 'testing', 'print-compiled.js');
 const PRINT_OLD_BYTES = join(ROOT, 'scripts', 'lib', 'testing', 'print-old-bytes.js');
 const FAIL_AT_BOOT = join(ROOT, 'scripts', 'lib', 'testing', 'fail-at-boot.js');
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 
 interface Packages {
   '@nestjs/common': typeof import('@nestjs/common');

@@ -6,7 +6,7 @@ import { Comfy } from '@comfyorg/sdk';
 import { eventually } from '@millrace/testing';
 import { START_LIMIT_MS, ended, readRunFile, startReady, type RunFile, type Started } from './support/started';
 
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 
 interface Deployment {
   id: string;

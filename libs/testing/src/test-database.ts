@@ -23,7 +23,7 @@ export async function createTestDatabase(poolSize = 10): Promise<TestDatabase> {
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${pg.escapeIdentifier(template.pathname.slice(1))}`);
   const url = new URL(template);
   url.pathname = `/${name}`;
-  const settings = { databaseUrl: url.href, databasePoolSize: poolSize, databaseTimeoutMs: 30_000 };
+  const settings = { databaseUrl: url.href, databasePoolSize: poolSize, databaseTimeoutMs: 120_000 };
   const database = new Database(settings, 'millrace-test');
   return {
     url: url.href,

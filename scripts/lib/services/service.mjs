@@ -32,7 +32,7 @@ import { lastWords, openLog } from './logs.mjs';
  * @typedef {{ changed: () => void, lost: (failure: Failure) => void }} Watcher
  */
 
-const READY_LIMIT_MS = 60_000;
+const READY_LIMIT_MS = 180_000;
 const READY_POLL_MS = 20;
 /** An end within this time of becoming ready, by the process itself, counts towards giving up. */
 const QUICK_MS = 10_000;
@@ -140,7 +140,7 @@ export class Service {
   async #lateness() {
     const { name, logFile, readiness } = this.spec;
     const reason = await readiness?.();
-    return new Failure(`${name} was not ready within a minute${reason ? ` (${reason})` : ''}; see ${logFile}.`);
+    return new Failure(`${name} was not ready within three minutes${reason ? ` (${reason})` : ''}; see ${logFile}.`);
   }
 
   /**

@@ -135,7 +135,7 @@ export function describeOfficialClient(surface: string, target: () => ClientTarg
       await job.cancel();
       expect(['canceling', 'canceled']).toContain(job.status);
       for await (const event of job.events()) if (event.kind === 'statusChange' && event.status === 'canceled') break;
-      await job.wait(30_000);
+      await job.wait(240_000);
       expect(job.status).toBe('canceled');
       expect(await failure(() => job.result())).toBeInstanceOf(JobFailed);
       await job.cancel();

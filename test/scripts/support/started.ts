@@ -6,7 +6,7 @@ import { eventually } from '@millrace/testing';
 
 const START = join(__dirname, '..', '..', '..', 'scripts', 'start.mjs');
 /** A cold start of every process on two busy cores. */
-export const START_LIMIT_MS = 180_000;
+export const START_LIMIT_MS = 300_000;
 
 export interface RunFile {
   publicUrl: string;

@@ -167,7 +167,7 @@ describe('a sweep that meets a submission', () => {
       isSweeping = false;
       await sweeping;
     }
-  }, 60_000);
+  });
 });
 
 it('finds whether an account has jobs in a pool without reading all jobs, and so does the foreign key', async () => {

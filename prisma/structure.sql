@@ -1615,6 +1615,7 @@ CREATE TABLE models (
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     last_used_at timestamp(3) with time zone,
     ready_at timestamp(3) with time zone,
+    failed_at timestamp(3) with time zone,
     CONSTRAINT models_pkey PRIMARY KEY (id),
     CONSTRAINT models_import_check CHECK (((state = 'importing'::text) = (import_due_at IS NOT NULL))),
     CONSTRAINT models_problem_check CHECK (((state = 'failed'::text) = (problem IS NOT NULL))),
@@ -2159,6 +2160,8 @@ CREATE INDEX members_removed_at_idx ON public.members USING btree (removed_at) W
 CREATE INDEX models_asset_id_idx ON public.models USING btree (asset_id) WHERE (asset_id IS NOT NULL);
 CREATE INDEX models_counted_idx ON public.models USING btree (account_id) WHERE (state <> 'failed'::text);
 CREATE INDEX models_digest_idx ON public.models USING btree (digest) WHERE (state = 'ready'::text);
+CREATE INDEX models_failed_idx ON public.models USING btree (COALESCE(failed_at, created_at)) WHERE (state = 'failed'::text);
+CREATE INDEX models_failed_of_account_idx ON public.models USING btree (account_id, COALESCE(failed_at, created_at)) WHERE (state = 'failed'::text);
 CREATE INDEX models_import_idx ON public.models USING btree (account_id, import_due_at, id) WHERE (state = 'importing'::text);
 CREATE INDEX models_list_idx ON public.models USING btree (account_id, id);
 CREATE UNIQUE INDEX models_name_key ON public.models USING btree (account_id, folder, name);

@@ -107,7 +107,8 @@ export class ImportStore {
   async fail(tx: Statements, claim: ImportClaim, problem: string): Promise<boolean> {
     return (
       (await tx.execute(Prisma.sql`
-      UPDATE models SET state = 'failed', problem = ${problem}, import_due_at = NULL WHERE ${isHeld(claim)}`)) > 0
+      UPDATE models SET state = 'failed', failed_at = now(), problem = ${problem}, import_due_at = NULL WHERE ${isHeld(claim)}`)) >
+      0
     );
   }
 }

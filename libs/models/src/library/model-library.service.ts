@@ -8,7 +8,7 @@ import { readModelName } from './model-name';
 import type { ModelFilter, ModelStore } from './model.store';
 
 const LIST = 'models';
-/** Of one account: it may have any number of models that failed. */
+/** Of one account: a page may read all its models, and as many that failed. */
 const LISTS_AT_A_TIME = 1;
 
 /** What a list of models shows, and from where on. */
@@ -28,7 +28,8 @@ export class ModelLibrary {
   ) {}
 
   /**
-   * Record a model whose bytes are to come, by an upload or by an import.
+   * Record a model whose bytes are to come, by an upload or by an import. Those that failed do not count: the account keeps as many of them as it
+   * may have models, the latest.
    *
    * @param uploadId null: maintenance imports it.
    * @throws Refusal `invalid_request` for its folder or name; `model_exists`, `model_limit`.
@@ -41,6 +42,7 @@ export class ModelLibrary {
     const format = readModelName(draft, this.settings.modelPickles);
     const limit = this.settings.modelsPerAccount;
     if ((await this.store.countLocked(tx, draft.accountId, limit)) >= limit) throw tooMany(limit);
+    await this.store.dropFailed(tx, draft.accountId, limit);
     const model = await this.store.insert(tx, { ...draft, id: newId(), format, sizeBytes, uploadId });
     if (model === null) throw exists(draft);
     return model;

@@ -34,6 +34,11 @@ export const isOfDeployment = Prisma.sql`EXISTS (
   SELECT FROM deployments d LEFT JOIN deployment_versions v ON v.deployment_id = d.id AND v.ended_at IS NULL
   WHERE d.account_id = m.account_id AND d.deleted_at IS NULL AND ${namesIt})`;
 
+/** When the model `m` failed; one that a process of the version before ended, when it began. */
+const failedAt = Prisma.sql`coalesce(m.failed_at, m.created_at)`;
+/** An account that had no limit on them may have any number. */
+const DROPPED_AT_ONCE = 1_000;
+
 /** A text of JSON has the `spelling` of a name. */
 export function isSpelledIn(json: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`position(lower(spelling) IN lower(replace(${json}, '\\/', '/'))) > 0`;
@@ -75,6 +80,14 @@ export class ModelStore {
       SELECT count(*)::int AS count FROM (
         SELECT FROM models WHERE account_id = ${accountId}::uuid AND state <> 'failed' LIMIT ${most}) AS counted`);
     return row?.count ?? 0;
+  }
+
+  /** Of the models of an account that failed, delete all but the latest. @param kept how many stay. @returns how many went, 1,000 at most. */
+  async dropFailed(tx: Statements, accountId: string, kept: number): Promise<number> {
+    return tx.execute(Prisma.sql`
+      DELETE FROM models WHERE id IN (
+        SELECT m.id FROM models m WHERE m.account_id = ${accountId}::uuid AND m.state = 'failed'
+        ORDER BY ${failedAt} DESC OFFSET ${kept}::int LIMIT ${DROPPED_AT_ONCE})`);
   }
 
   /** Record a model whose bytes are to come; one of the name that failed gives way. @returns null where the name is taken. */
@@ -175,7 +188,7 @@ export class ModelStore {
   /** It will have no bytes. @returns false where another process ended it. */
   async fail(tx: Statements, { id, state }: Pick<Model, 'id' | 'state'>, problem: string): Promise<boolean> {
     const count = await tx.execute(Prisma.sql`
-      UPDATE models SET state = 'failed', problem = ${problem}, import_due_at = NULL
+      UPDATE models SET state = 'failed', failed_at = now(), problem = ${problem}, import_due_at = NULL
       WHERE id = ${id}::uuid AND state = ${state} AND state IN ('uploading', 'importing')`);
     return count > 0;
   }
@@ -187,6 +200,14 @@ export class ModelStore {
       WHERE m.state = 'uploading' AND u.asset_id IS NOT NULL AND coalesce(u.held_until, '-infinity') < now()
         AND (m.id > ${after}::uuid) IS NOT FALSE
       ORDER BY m.id LIMIT ${limit}`);
+  }
+
+  /** Models that failed so many days ago. @returns how many were deleted. */
+  async removeFailed(tx: Statements, keptDays: number, limit: number): Promise<number> {
+    return tx.execute(Prisma.sql`
+      DELETE FROM models WHERE id IN (
+        SELECT m.id FROM models m WHERE m.state = 'failed' AND ${failedAt} < now() - make_interval(days => ${keptDays}::int)
+        ORDER BY ${failedAt} LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
   }
 
   /** Models whose upload is gone: it has expired. @returns how many were deleted. */

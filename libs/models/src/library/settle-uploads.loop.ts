@@ -5,8 +5,11 @@ import type { ModelUploads } from './model-uploads.service';
 import type { ModelStore } from './model.store';
 
 const BATCH = 20;
+const SWEPT = 1_000;
+/** As long as jobs are kept by default: long enough to read what went wrong. */
+const FAILED_KEPT_DAYS = 7;
 
-/** Ends what requests left: uploads that became an asset and no model, and models whose upload has expired. */
+/** Ends what requests left: uploads that became an asset and no model, models whose upload has expired, and those that failed a week ago. */
 export class SettleUploadsLoop implements Loop {
   readonly name = 'settle-model-uploads';
   readonly everyMs = 30_000;
@@ -30,6 +33,7 @@ export class SettleUploadsLoop implements Loop {
 
   async runOnce(report?: LoopReport): Promise<number> {
     const abandoned = await this.store.removeAbandoned(this.database, BATCH);
-    return abandoned + (await this.sweep.run(report));
+    const failed = await this.store.removeFailed(this.database, FAILED_KEPT_DAYS, SWEPT);
+    return abandoned + failed + (await this.sweep.run(report));
   }
 }

@@ -6,6 +6,7 @@ import { JobAudit } from '../audit';
 import { JobWorld, endingOf } from '../fixtures/job-world';
 import { recallFromStopped } from '../lifecycle/release.store';
 import { resumePaused, retryJob } from '../lifecycle/retry.store';
+import { RetiredJobs, RetiredPoolStore } from '../retired';
 import { AccountQueueStore } from '../rotation/account-queue.store';
 
 const RUNNING_LIMIT = 100;
@@ -38,10 +39,11 @@ async function twoJobs(): Promise<{ world: JobWorld; poolId: string; held: Queue
   return { world, poolId, held: await submit(), free: await submit() };
 }
 
-/** Do it while another session holds the queue of an account. @throws where it waits for that one. */
-async function beside<T>({ accountId }: Queued, work: () => Promise<T>): Promise<T> {
+/** Do it while another session holds the queue of an account, in one pool where it is given. @throws where it waits for that one. */
+async function beside<T>({ accountId }: Queued, work: () => Promise<T>, poolId?: string): Promise<T> {
   await holder.query('BEGIN');
-  await holder.query('SELECT FROM account_queues WHERE account_id = $1 FOR UPDATE', [accountId]);
+  const ofPool = poolId === undefined ? '' : `AND pool_id = '${poolId}'`;
+  await holder.query(`SELECT FROM account_queues WHERE account_id = $1 ${ofPool} FOR UPDATE`, [accountId]);
   let isDone = false;
   const done = work().finally(() => {
     isDone = true;
@@ -96,6 +98,38 @@ describe('while the queue of an account is locked, those of others go on', () =>
     expect(await recallFromStopped(test.database)).toBe(1);
     expect(await findings()).toEqual([]);
   });
+
+  it.each(['the pool that is out of use', 'the pool that stays'])(
+    'with jobs of a version that was rolled back, where it is that of %s; its own follow when it is free',
+    async (where) => {
+      const { world, poolId, held, free } = await twoJobs();
+      await world.dispatch(poolId);
+      const stays = (await makePool(test.database, 10)).poolId;
+      await test.database.models.deployment.create({
+        data: { id: newId(), accountId: held.accountId, name: 'two versions', poolId: stays },
+      });
+      const { id: deploymentId } = await test.database.models.deployment.findFirstOrThrow({ where: { poolId: stays } });
+      await test.database.models.deploymentVersion.create({
+        data: {
+          ...{ deploymentId, number: 2, poolId, weight: 0, endedAt: new Date() },
+          ...{ minWorkers: 0, maxWorkers: 1, idleSeconds: 0 },
+        },
+      });
+      if (where === 'the pool that stays') await world.submit({ accountId: held.accountId, poolId: stays });
+      const retired = new RetiredJobs(test.database, new RetiredPoolStore(), () => undefined);
+      const move = (): Promise<number> => retired.moveOn(deploymentId);
+      const poolOf = async ({ id }: Queued): Promise<string> =>
+        (await test.database.models.job.findUniqueOrThrow({ where: { id } })).poolId;
+      const inPool = where === 'the pool that stays' ? stays : poolId;
+      expect(await beside(held, move, inPool)).toBe(1);
+      expect([await poolOf(held), await poolOf(free)]).toEqual([poolId, stays]);
+      expect(await findings()).toEqual([]);
+      expect(await move()).toBe(1);
+      expect([await poolOf(held), await poolOf(free)]).toEqual([stays, stays]);
+      expect(await move()).toBe(0);
+      expect(await findings()).toEqual([]);
+    },
+  );
 
   it('with limits that were changed', async () => {
     const { held, free } = await twoJobs();

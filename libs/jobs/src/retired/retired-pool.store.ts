@@ -39,47 +39,59 @@ export class RetiredPoolStore {
   }
 
   /**
-   * Let jobs that no worker has claimed wait in another pool, `limit` at most, each in its place by priority and age. Of those that a
-   * dispatch or an end holds at this moment, none. Three statements of one transaction: counters are changed by one that reads what
-   * the moves have locked.
+   * Let jobs that no worker has claimed wait in another pool, `limit` at most, each in its place by priority and age. Accounts whose queues
+   * another statement has locked are passed over, and so are jobs that a dispatch or an end holds: a later call moves these. It waits for none
+   * of them, so that it may lock queues before jobs, as a dispatch does. Each statement of the transaction sees what the one before has locked.
    *
    * @returns how many.
    */
-  async move(tx: Statements, { poolId, toPoolId }: RetiredPool, limit: number): Promise<number> {
-    await tx.execute(Prisma.sql`
-      INSERT INTO account_queues (pool_id, account_id, weight, running_limit, pass)
-      SELECT p.id, q.account_id, q.weight, q.running_limit, p.virtual_time
-      FROM account_queues q, pools p WHERE q.pool_id = ${poolId} AND p.id = ${toPoolId} ORDER BY q.account_id
-      ON CONFLICT (pool_id, account_id) DO NOTHING`);
+  async move(tx: Statements, pools: RetiredPool, limit: number): Promise<number> {
+    const accounts = await this.lockQueues(tx, pools, limit);
+    if (accounts.length === 0) return 0;
     const moved = await tx.rows<{ accountId: string; waiting: number; dispatched: number }>(Prisma.sql`
       WITH old AS (
-        SELECT id, delivery FROM jobs WHERE pool_id = ${poolId} AND delivery IN ('waiting', 'dispatched')
+        SELECT id, delivery FROM jobs
+        WHERE pool_id = ${pools.poolId} AND account_id = ANY(${accounts}::uuid[]) AND delivery IN ('waiting', 'dispatched')
         ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED
       ), moved AS (
-        UPDATE jobs j SET pool_id = ${toPoolId}, delivery = 'waiting', dispatched_at = NULL, updated_at = now()
+        UPDATE jobs j SET pool_id = ${pools.toPoolId}, delivery = 'waiting', dispatched_at = NULL, updated_at = now()
         FROM old WHERE j.id = old.id RETURNING j.account_id, old.delivery
       )
       SELECT account_id, (count(*) FILTER (WHERE delivery = 'waiting'))::int AS waiting,
              (count(*) FILTER (WHERE delivery = 'dispatched'))::int AS dispatched
       FROM moved GROUP BY account_id ORDER BY account_id`);
     if (moved.length === 0) return 0;
-    await this.count(tx, { poolId, toPoolId }, moved);
+    await this.count(tx, pools, moved);
     return moved.reduce((sum, { waiting, dispatched }) => sum + waiting + dispatched, 0);
   }
 
   /**
-   * The rows are locked, in one order everywhere, before their new values are made: but not their keys, to which the jobs that others move
-   * at this moment refer.
+   * The queues of both pools, of accounts with jobs to move: but not their keys, to which the jobs that others move at this moment refer. One that
+   * is missing is made, unless the account is locked, to which it refers.
+   *
+   * @returns the accounts, `limit` at most.
    */
+  private async lockQueues(tx: Statements, { poolId, toPoolId }: RetiredPool, limit: number): Promise<string[]> {
+    const hasJobs = Prisma.sql`q.pool_id = ${poolId} AND (q.waiting > 0 OR q.account_id IN (
+      SELECT j.account_id FROM jobs j WHERE j.pool_id = ${poolId} AND j.delivery = 'dispatched'))`;
+    await tx.execute(Prisma.sql`
+      INSERT INTO account_queues (pool_id, account_id, weight, running_limit, pass)
+      SELECT p.id, q.account_id, q.weight, q.running_limit, p.virtual_time
+      FROM account_queues q JOIN accounts a ON a.id = q.account_id JOIN pools p ON p.id = ${toPoolId}
+      WHERE ${hasJobs} AND NOT EXISTS (SELECT FROM account_queues t WHERE t.pool_id = p.id AND t.account_id = q.account_id)
+      ORDER BY q.account_id LIMIT ${limit} FOR KEY SHARE OF a SKIP LOCKED
+      ON CONFLICT (pool_id, account_id) DO NOTHING`);
+    const locked = await tx.rows<{ accountId: string }>(Prisma.sql`
+      SELECT q.account_id FROM account_queues q JOIN account_queues t ON t.pool_id = ${toPoolId} AND t.account_id = q.account_id
+      WHERE ${hasJobs} ORDER BY q.account_id LIMIT ${limit} FOR NO KEY UPDATE OF q, t SKIP LOCKED`);
+    return locked.map(({ accountId }) => accountId);
+  }
+
   private async count(
     tx: Statements,
     { poolId, toPoolId }: RetiredPool,
     moved: readonly { accountId: string; waiting: number; dispatched: number }[],
   ): Promise<void> {
-    const accounts = moved.map(({ accountId }) => accountId);
-    await tx.execute(Prisma.sql`
-      SELECT 1 FROM account_queues WHERE pool_id IN (${poolId}, ${toPoolId}) AND account_id = ANY(${accounts}::uuid[])
-      ORDER BY pool_id, account_id FOR NO KEY UPDATE`);
     await tx.execute(Prisma.sql`
       UPDATE account_queues q
       SET waiting = q.waiting + CASE q.pool_id WHEN p.id THEN m.waiting + m.dispatched ELSE - m.waiting END,

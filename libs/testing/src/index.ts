@@ -30,6 +30,7 @@ export { createTestFolder, type TestFolder } from './test-folder';
 export { testRedisUrl } from './test-redis';
 export { testS3, type TestS3 } from './test-s3';
 export { TestStack, type TestAccount, type TestStackOptions } from './test-stack';
+export { undoNext } from './undo-next';
 export { FaultProxy, Member, type MemberSpec, type ModelCache, type ProxyMode } from './faults/injection';
 export { Random } from './faults/random';
 export { runFaults, type FaultReport, type FaultRun } from './faults/run-faults';

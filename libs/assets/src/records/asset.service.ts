@@ -4,6 +4,7 @@ import {
   ConstraintError,
   decodeCursor,
   encodeCursor,
+  repeatUndone,
   type Database,
   type Page,
   type Statements,
@@ -80,7 +81,7 @@ export class AssetService {
   async remove(scope: AssetScope, id: string): Promise<void> {
     if (!isUuid(id)) throw noAsset(id);
     try {
-      const removed = await this.database.transaction((tx) => this.removeIn(tx, scope, id));
+      const removed = await repeatUndone(() => this.database.transaction((tx) => this.removeIn(tx, scope, id)));
       if (!removed) throw noAsset(id);
     } catch (error) {
       if (!(error instanceof ConstraintError) || error.kind !== 'foreign_key') throw error;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { Database } from '@millrace/database';
+import { repeatUndone, type Database } from '@millrace/database';
 import { BoundedMap } from '@millrace/platform';
 import { blobKey, damageOf, type BlobRef, type StoredBlob } from './blob';
 import type { BlobDamages } from './blob-damages.service';
@@ -132,12 +132,15 @@ export class BlobService {
     { hash, sizeBytes }: Pick<StagedBytes, 'hash' | 'sizeBytes'>,
     reservationId: string | undefined,
   ): Promise<BlobRecord> {
-    if (reservationId === undefined) return this.records.announce(this.database, accountId, hash, sizeBytes);
-    return this.database.transaction(async (tx) => {
-      const record = await this.records.announce(tx, accountId, hash, sizeBytes);
-      if (record.state !== 'condemned') await this.storage.release(tx, reservationId);
-      return record;
-    });
+    if (reservationId === undefined)
+      return repeatUndone(() => this.records.announce(this.database, accountId, hash, sizeBytes));
+    const announced = (): Promise<BlobRecord> =>
+      this.database.transaction(async (tx) => {
+        const record = await this.records.announce(tx, accountId, hash, sizeBytes);
+        if (record.state !== 'condemned') await this.storage.release(tx, reservationId);
+        return record;
+      });
+    return repeatUndone(announced);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Refusal, newId } from '@millrace/contracts';
-import type { Database, Statements } from '@millrace/database';
+import { repeatUndone, type Database, type Statements } from '@millrace/database';
 import type { AssetSettings } from '../assets.settings';
 import type { ReservedRoom, StorageStore } from './storage.store';
 
@@ -44,12 +44,12 @@ export class StorageQuota {
   async reserve(accountId: string, sizeBytes: number | null, limitBytes: number | null): Promise<Reservation> {
     const id = newId();
     let reservedBytes = sizeBytes ?? 0;
-    await this.database.transaction((tx) =>
-      this.reserveIn(tx, { id, accountId, sizeBytes: reservedBytes }, limitBytes),
-    );
+    const draft = { id, accountId, sizeBytes: reservedBytes };
+    await repeatUndone(() => this.database.transaction((tx) => this.reserveIn(tx, draft, limitBytes)));
     const grow = async (leastBytes: number): Promise<void> => {
       const wanted = { id, accountId, leastBytes, sizeBytes: nextSize(reservedBytes, leastBytes) };
-      reservedBytes = await this.database.transaction((tx) => this.growIn(tx, wanted, limitBytes));
+      const growth = (): Promise<number> => this.database.transaction((tx) => this.growIn(tx, wanted, limitBytes));
+      reservedBytes = await repeatUndone(growth);
     };
     return {
       id,

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Refusal, isUuid, newId, type JobMetadata } from '@millrace/contracts';
-import { RefusedError, type Database } from '@millrace/database';
+import { RefusedError, repeatUndone, type Database } from '@millrace/database';
 import { Turns } from '@millrace/platform';
 import {
   wholeAccount,
@@ -78,13 +78,15 @@ export class ResumableUploadService {
     const draft = { id: newId(), accountId, handle, sizeBytes, partBytes, fields };
     const limits = { lifetimeSeconds: UPLOAD_SECONDS, openLimit: OPEN_UPLOADS_PER_ACCOUNT };
     try {
-      return await this.database.transaction(async (tx) => {
-        if (await this.store.isClosed(tx, accountId)) throw accountClosed();
-        await this.quota.reserveIn(tx, draft, terms.storageBytes ?? null);
-        const made = await this.store.insert(tx, draft, limits);
-        if (made === null) throw tooManyOpen();
-        return made;
-      });
+      const begun = (): Promise<ResumableUpload> =>
+        this.database.transaction(async (tx) => {
+          if (await this.store.isClosed(tx, accountId)) throw accountClosed();
+          await this.quota.reserveIn(tx, draft, terms.storageBytes ?? null);
+          const made = await this.store.insert(tx, draft, limits);
+          if (made === null) throw tooManyOpen();
+          return made;
+        });
+      return await repeatUndone(begun);
     } catch (error) {
       await this.parts.abort(handle);
       throw error;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Refusal, newId } from '@millrace/contracts';
-import { RefusedError, claimKey, isKeyClaimed, type Database, type Statements } from '@millrace/database';
+import { RefusedError, claimKey, isKeyClaimed, repeatUndone, type Database, type Statements } from '@millrace/database';
 import {
   blobGone,
   wholeAccount,
@@ -223,7 +223,7 @@ export class UploadService {
 
   private async mint(mint: Mint): Promise<{ asset: AssetRecord; wasOrphan: boolean; isNew: boolean }> {
     try {
-      return await this.database.transaction((tx) => this.mintIn(tx, mint));
+      return await repeatUndone(() => this.database.transaction((tx) => this.mintIn(tx, mint)));
     } catch (error) {
       throw refusalOf(error, mint.upload);
     }

@@ -1,6 +1,13 @@
 import { Prisma } from '@prisma/client';
 import fc from 'fast-check';
-import { ScriptedPayments, createTestDatabase, makeAccount, testBilling, type TestDatabase } from '@millrace/testing';
+import {
+  ScriptedPayments,
+  createTestDatabase,
+  makeAccount,
+  testBilling,
+  undoNext,
+  type TestDatabase,
+} from '@millrace/testing';
 import { composeTopUps } from '../composition';
 import { reversedMicros, type PaymentNotice } from './top-up';
 
@@ -49,6 +56,40 @@ describe('the messages of a payment provider', () => {
       }),
       { numRuns: RUNS },
     );
+    const found = [];
+    for await (const finding of billing.audit.findings()) found.push(finding);
+    expect(found).toEqual([]);
+  });
+});
+
+describe('a message whose transaction PostgreSQL undoes so that others go on', () => {
+  it.each([
+    ['top_ups', '40P01'],
+    ['payment_events', '40001'],
+    ['ledger_entries', '40P01'],
+    ['balances', '40001'],
+  ] as const)('counts once, also when it comes again: %s, %s', async (table, sqlstate) => {
+    const provider = new ScriptedPayments();
+    const billing = testBilling(test.database, provider);
+    const accountId = await makeAccount(test.database);
+    const topUp = await composeTopUps(test.database, provider, TERMS).open(accountId, 100, 'https://shop.example/');
+    const receive = (event: string): Promise<void> => {
+      const notice = noticeFor(topUp.id, topUp.priceMinor, [{ minor: 70, failed: false }], event);
+      return billing.payments.receive(provider.bodyOf(notice), undefined, () => Promise.resolve());
+    };
+    const written = await undoNext(test.database, table, sqlstate);
+    await receive('paid');
+    expect(await written()).toBeGreaterThan(1);
+    expect(await billing.credits.balance(accountId)).toMatchObject({ availableMicros: topUp.amountMicros });
+    await receive('paid');
+    expect(await billing.credits.balance(accountId)).toMatchObject({ availableMicros: topUp.amountMicros });
+    expect(await test.database.models.paymentEvent.count({ where: { topUpId: topUp.id } })).toBe(1);
+    const undone = await undoNext(test.database, 'payment_reversals', sqlstate);
+    await receive('made 0');
+    expect(await undone()).toBe(2);
+    await receive('made 0');
+    const left = topUp.amountMicros - reversedMicros(topUp, 70n);
+    expect(await billing.credits.balance(accountId)).toMatchObject({ availableMicros: left });
     const found = [];
     for await (const finding of billing.audit.findings()) found.push(finding);
     expect(found).toEqual([]);

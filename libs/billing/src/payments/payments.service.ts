@@ -1,5 +1,5 @@
 import { newId } from '@millrace/contracts';
-import type { Database, Statements } from '@millrace/database';
+import { repeatUndone, type Database, type Statements } from '@millrace/database';
 import type { Logger } from '@millrace/platform';
 import type { CreditsService } from '../credits';
 import { assertConfigured, type PaymentProvider } from './payment-provider';
@@ -39,21 +39,30 @@ export class PaymentsService {
 
   /**
    * Apply a message of the provider, in one transaction and once. A message states a fact that stays true, so messages may
-   * arrive in any order and any number of times.
+   * arrive in any order and any number of times. Where PostgreSQL undoes the transaction in favour of others, that it has arrived is undone with what
+   * it changed, and both are done again.
    *
+   * @param record writes through its transaction alone: it may be called again.
    * @throws Refusal `payments_not_configured`, or `invalid_request` when the provider has not signed it.
    */
   async receive(body: Buffer, signature: string | undefined, record: RecordPaymentAct): Promise<void> {
     const provider = assertConfigured(this.provider);
     const notice = provider.readNotice(body, signature);
     if (notice.kind === 'other') return;
-    await this.database.transaction(async (tx) => {
-      const topUpId = notice.kind === 'reversal' ? null : notice.topUpId;
-      if (!(await this.store.insertEvent(tx, provider.name, { id: notice.id, kind: notice.kind, topUpId }))) return;
-      if (notice.kind === 'paid') await this.settle(tx, provider, notice, record);
-      else if (notice.kind === 'reversal') await this.reverse(tx, provider, notice.reversal, record);
-      else await this.store.setStatus(tx, notice.topUpId, ['open'], notice.kind);
-    });
+    await repeatUndone(() => this.database.transaction((tx) => this.receiveIn(tx, provider, notice, record)));
+  }
+
+  private async receiveIn(
+    tx: Statements,
+    provider: PaymentProvider,
+    notice: Exclude<PaymentNotice, { kind: 'other' }>,
+    record: RecordPaymentAct,
+  ): Promise<void> {
+    const topUpId = notice.kind === 'reversal' ? null : notice.topUpId;
+    if (!(await this.store.insertEvent(tx, provider.name, { id: notice.id, kind: notice.kind, topUpId }))) return;
+    if (notice.kind === 'paid') await this.settle(tx, provider, notice, record);
+    else if (notice.kind === 'reversal') await this.reverse(tx, provider, notice.reversal, record);
+    else await this.store.setStatus(tx, notice.topUpId, ['open'], notice.kind);
   }
 
   /** Top-ups that owe credits which their accounts now have, in the order of their ids. @param afterId null: from the first. */
@@ -63,10 +72,12 @@ export class PaymentsService {
 
   /** Take back what refunds and disputes called for when the account did not have it. @returns whether there was any. */
   async collect(id: string): Promise<boolean> {
-    return this.database.transaction(async (tx) => {
-      const topUp = await this.store.lock(tx, id);
-      return topUp !== null && (await this.applyReversals(tx, topUp)).changedMicros !== 0n;
-    });
+    const collected = (): Promise<boolean> =>
+      this.database.transaction(async (tx) => {
+        const topUp = await this.store.lock(tx, id);
+        return topUp !== null && (await this.applyReversals(tx, topUp)).changedMicros !== 0n;
+      });
+    return repeatUndone(collected);
   }
 
   private async settle(

@@ -10,7 +10,7 @@ import {
   type TestFolder,
   type TestStack,
 } from '@millrace/testing';
-import { seriousFaults, untilTrue, type ConsoleBrowser } from '../support/console-browser';
+import { beyondEdge, seriousFaults, untilTrue, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 let stack: TestStack;
@@ -242,6 +242,7 @@ export function deployments(shared: ConsoleStack): void {
       await page.getByRole('row', { name: /^Granted/ }).waitFor();
       await page.locator('.day-chart rect').first().waitFor({ state: 'attached' });
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      expect(await beyondEdge(page)).toEqual([]);
       expect(await seriousFaults(page)).toEqual([]);
     });
   });

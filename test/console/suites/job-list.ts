@@ -1,6 +1,6 @@
 import type { Page, Request } from 'playwright-core';
 import { ApiClient, FaultProxy, eventually, type TestAccount, type TestStack } from '@millrace/testing';
-import { seriousFaults, showTab, untilTrue, type ConsoleBrowser } from '../support/console-browser';
+import { beyondEdge, modal, seriousFaults, showTab, untilTrue, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 let stack: TestStack;
@@ -21,6 +21,7 @@ const BLUE = {
   '1': { class_type: 'EmptyImage', inputs: { width: 64, height: 64, batch_size: 1, color: 255 } },
   '2': save(['1', 0]),
 };
+const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as const;
 /** A read of the list. */
 const LIST = /\/api\/v2\/jobs\?/;
 const press = (page: Page, name: string): Promise<void> =>
@@ -44,7 +45,7 @@ export function jobList(shared: ConsoleStack): void {
       for (const { id } of [second, third]) await page.getByLabel(`Select job ${id}`).check();
       await press(page, 'Cancel 2 jobs');
       expect(await seriousFaults(page)).toEqual([]);
-      await page.getByRole('dialog').getByRole('button', { name: 'Cancel 2 jobs' }).click();
+      await modal(page).getByRole('button', { name: 'Cancel 2 jobs' }).click();
       await page.getByText('2 jobs are canceled').waitFor();
       const ended = await Promise.all([client.ended(second.id), client.ended(third.id)]);
       expect(ended.map(({ status }) => status)).toEqual(['canceled', 'canceled']);
@@ -71,6 +72,32 @@ export function jobList(shared: ConsoleStack): void {
       expect(await seriousFaults(page)).toEqual([]);
       await press(page, 'Forget this view');
       await page.getByLabel('Saved view').waitFor({ state: 'detached' });
+    });
+  });
+
+  describe('a list on a phone', () => {
+    it('shows all of a line, and is selected from with a finger', async () => {
+      const metadata = { user: 'a-name-that-is-longer-than-a-phone-is-wide-0123456789', order: '4711' };
+      const [running, queued] = [await client.run(ENDLESS, { metadata }), await client.run(ENDLESS, { metadata })];
+      const page = await browser.openSignedIn(account, '/keys', PHONE);
+      await page.route(LIST, async (route) => {
+        const answer = await route.fetch();
+        const list = (await answer.json()) as { jobs: { status: string; metrics: Record<string, number> }[] };
+        for (const job of list.jobs) if (job.status === 'queued') job.metrics['estimated_wait_ms'] = 5_400_000;
+        return route.fulfill({ response: answer, json: list });
+      });
+      await page.goto(browser.address('/jobs'));
+      await page.getByText('starts in about 1 h 30 min').waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      expect(await beyondEdge(page)).toEqual([]);
+      expect(await seriousFaults(page)).toEqual([]);
+      const box = await page.getByLabel(`Select job ${queued.id}`).boundingBox();
+      // Beside the box, where the line itself leads to the job.
+      await page.mouse.click((box?.x ?? 0) - 8, (box?.y ?? 0) + 26);
+      await page.getByRole('button', { name: 'Cancel 1 job', exact: true }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/console/jobs');
+      for (const { id } of [running, queued]) await client.call('POST', `/api/v2/jobs/${id}/cancel`);
+      for (const { id } of [running, queued]) await client.ended(id);
     });
   });
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { ApiClient, type TestAccount, type TestStack } from '@millrace/testing';
-import { seriousFaults, type ConsoleBrowser } from '../support/console-browser';
+import { beyondEdge, seriousFaults, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as const;
@@ -207,6 +207,7 @@ export function operators(shared: ConsoleStack): void {
         await page.goto(browser.operatorsAddress(path));
         await page.getByText(/Updated \d+ s ago/).waitFor();
         expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 360]);
+        expect([path, await beyondEdge(page)]).toEqual([path, []]);
         expect([path, await seriousFaults(page)]).toEqual([path, []]);
       }
       await models.worker.deleteMany({ where: { id: { in: rows.map(({ id }) => id) } } });

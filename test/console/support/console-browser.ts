@@ -123,6 +123,16 @@ export async function seriousFaults(page: Page): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
+/** The texts that are cut off at the right edge of a page's window, also inside of what scrolls. */
+export async function beyondEdge(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`
+    [...document.querySelectorAll('#main *')]
+      .filter((element) => element.childElementCount === 0 && element.textContent.trim() !== '')
+      .filter((element) => element.getBoundingClientRect().right > window.innerWidth)
+      .map((element) => element.textContent)
+  `);
+}
+
 /**
  * Wait until an expression is true in a page. The page's policy forbids scripts to evaluate text, so each look is one of ours.
  *

@@ -30,12 +30,14 @@ export function JobRow({ job, index, offsetPx, deployment, selected, onSelect }:
     >
       <span role="cell" className="job-select">
         {!ended && (
-          <input
-            type="checkbox"
-            aria-label={`Select job ${job.id}`}
-            checked={selected}
-            onChange={(event) => onSelect(event.target.checked)}
-          />
+          <label className="job-check">
+            <input
+              type="checkbox"
+              aria-label={`Select job ${job.id}`}
+              checked={selected}
+              onChange={(event) => onSelect(event.target.checked)}
+            />
+          </label>
         )}
       </span>
       <span role="cell" className="job-status">

@@ -53,13 +53,15 @@ export function JobTable(props: JobTableProps): ReactNode {
     <div className="panel job-table" role="table" aria-label="Jobs" aria-rowcount={more ? -1 : jobs.length}>
       <div className="job-row head" role="row">
         <span role="columnheader">
-          <input
-            type="checkbox"
-            aria-label="Select all jobs that have not ended"
-            checked={all}
-            disabled={active.length === 0}
-            onChange={() => onSelect(new Set(all ? [] : active))}
-          />
+          <label className="job-check">
+            <input
+              type="checkbox"
+              aria-label="Select all jobs that have not ended"
+              checked={all}
+              disabled={active.length === 0}
+              onChange={() => onSelect(new Set(all ? [] : active))}
+            />
+          </label>
         </span>
         <span role="columnheader">Status</span>
         <span role="columnheader">Job</span>

@@ -42,13 +42,13 @@ function ModelRow({ model, onDelete }: { model: LibraryModel; onDelete?: (model:
         {facts !== '' && <span className="small soft">{facts}</span>}
         {problem !== null && <span className="small model-problem">{problem}</span>}
       </span>
-      <span role="cell" className="number">
+      <span role="cell" className="number model-fact" data-name="Size">
         {size === null ? '' : formatBytes(size)}
       </span>
-      <span role="cell" className="soft model-when" data-name="Added">
+      <span role="cell" className="soft model-fact" data-name="Added">
         <Ago at={created} />
       </span>
-      <span role="cell" className="soft model-when" data-name="Last used">
+      <span role="cell" className="soft model-fact" data-name="Last used">
         {used === null ? 'never' : <Ago at={used} />}
       </span>
       <span role="cell" className="tags">

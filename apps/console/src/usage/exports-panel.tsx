@@ -74,7 +74,7 @@ export function ExportsPanel(): ReactNode {
                   </th>
                   <td>{usage.rows}</td>
                   <td>{formatExactCredits(usage.charged_micros)}</td>
-                  <td className="left">
+                  <td className="left export-files">
                     <a href={exportFile(day, 'usage')} aria-label={`Usage of ${day}`} download>
                       usage
                     </a>{' '}

@@ -52,38 +52,32 @@ export function Ledger(): ReactNode {
 function Lines({ transactions }: { transactions: LedgerTransaction[] }): ReactNode {
   return (
     <div className="table-box" tabIndex={0} role="region" aria-label="Lines of the ledger">
-      <table className="figures">
-        <thead>
-          <tr>
-            <th scope="col" className="left">
-              What
-            </th>
-            <th scope="col" className="left">
-              For
-            </th>
-            <th scope="col">Available</th>
-            <th scope="col">Held</th>
-            <th scope="col">When</th>
-          </tr>
-        </thead>
-        <tbody className="number">
-          {transactions.map(({ id, at, kind, job_id: job, reason, available_micros, held_micros }) => (
-            <tr key={id}>
-              <th scope="row" className="left">
-                {whatOf(kind, available_micros + held_micros)}
-              </th>
-              <td className="left">
-                <Cause job={job} reason={reason} />
-              </td>
-              <td>{formatChange(available_micros)}</td>
-              <td>{formatChange(held_micros)}</td>
-              <td>
-                <Ago at={at} />
-              </td>
-            </tr>
+      <div role="table" aria-label="Ledger">
+        <div className="record ledger-line head" role="row">
+          {['What', 'For', 'Available', 'Held', 'When'].map((name) => (
+            <span key={name} role="columnheader">
+              {name}
+            </span>
           ))}
-        </tbody>
-      </table>
+        </div>
+        {transactions.map(({ id, at, kind, job_id: job, reason, available_micros, held_micros }) => (
+          <div key={id} className="record ledger-line" role="row">
+            <span role="rowheader">{whatOf(kind, available_micros + held_micros)}</span>
+            <span role="cell" className="ledger-cause">
+              <Cause job={job} reason={reason} />
+            </span>
+            <span role="cell" className="number" data-name="Available">
+              {formatChange(available_micros)}
+            </span>
+            <span role="cell" className="number" data-name="Held">
+              {formatChange(held_micros)}
+            </span>
+            <span role="cell" className="soft ledger-when">
+              <Ago at={at} />
+            </span>
+          </div>
+        ))}
+      </div>
     </div>
   );
 }
@@ -95,14 +89,14 @@ function whatOf(kind: LedgerKind, changeMicros: number): string {
 
 /** The job, or what the operator wrote. */
 function Cause({ job, reason }: { job: string | null; reason: string | null }): ReactNode {
-  if (job === null) return <span className="ledger-reason">{reason}</span>;
+  if (job === null) return reason;
   return (
-    <span className="ledger-job">
+    <>
       <Link to="/jobs/$jobId" params={{ jobId: job }} className="mono" title={job}>
         {shortId(job)}
       </Link>
       <CopyButton text={job} label={`Copy the id of job ${shortId(job)}`} />
-    </span>
+    </>
   );
 }
 

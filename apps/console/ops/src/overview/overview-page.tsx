@@ -5,15 +5,16 @@ import { Page } from '../../../src/shell/page';
 import { ErrorNote } from '../../../src/ui/display/error-note';
 import { Fact, Facts } from '../../../src/ui/display/facts';
 import { Skeleton } from '../../../src/ui/display/skeleton';
-import { formatDuration } from '../../../src/ui/format';
 import { failuresQuery } from '../api/jobs';
 import { queuesQuery, type Queue } from '../api/overview';
 import { workersQuery, type Worker } from '../api/workers';
 import { FailureRows } from '../jobs/failure-rows';
 import { Updated } from '../parts/updated';
+import { waited } from '../parts/waited';
 import { shownState } from '../workers/worker-sign';
 import { AuditPanel } from './audit-panel';
 import { QueueTable } from './queue-table';
+import './overview.css';
 
 const FAILURES_SHOWN = 8;
 
@@ -59,7 +60,7 @@ function Now({ queues, workers }: { queues: Queue[]; workers: Worker[] }): React
       <Fact name="Jobs waiting" lead>
         {sum(({ waiting }) => waiting).toLocaleString()}
       </Fact>
-      <Fact name="Oldest waits">{oldest === 0 ? '–' : formatDuration(oldest * 1_000)}</Fact>
+      <Fact name="Oldest waits">{waited(oldest)}</Fact>
       <Fact name="Jobs with workers">{sum(({ dispatched, running }) => dispatched + running).toLocaleString()}</Fact>
       <Fact name="Workers ready">{of('ready')}</Fact>
       <Fact name="Workers busy">{of('busy')}</Fact>

@@ -18,7 +18,7 @@ export interface Column<T> {
 interface RowsProps<T> {
   label: string;
   /** Names the widths of the columns in `rows.css`. */
-  kind: 'workers' | 'pools' | 'failures' | 'accounts' | 'deployments' | 'operators';
+  kind: 'queues' | 'workers' | 'pools' | 'failures' | 'accounts' | 'deployments' | 'operators';
   rows: readonly T[];
   keyOf: (row: T) => string;
   columns: readonly Column<T>[];

@@ -12,6 +12,7 @@ import { workersQuery, type Worker } from '../api/workers';
 import { PoolLink } from '../parts/links';
 import { Rows, type Column } from '../parts/rows';
 import { Updated } from '../parts/updated';
+import { waited } from '../parts/waited';
 
 /** A pool with its queue and its live workers. */
 interface PoolRow extends Pool {
@@ -37,7 +38,7 @@ const COLUMNS: readonly Column<PoolRow>[] = [
   { name: 'Engine', cell: ({ engine }) => engine },
   { name: 'Waiting', right: true, cell: ({ queue }) => count(queue?.waiting) },
   { name: 'Running', right: true, cell: ({ queue }) => count((queue?.running ?? 0) + (queue?.dispatched ?? 0)) },
-  { name: 'Oldest', right: true, cell: ({ queue }) => oldestOf(queue) },
+  { name: 'Oldest', right: true, cell: ({ queue }) => waited(queue?.oldest_seconds ?? 0) },
   {
     name: 'Ready',
     right: true,
@@ -50,11 +51,6 @@ const COLUMNS: readonly Column<PoolRow>[] = [
     cell: ({ attempt_limit_seconds: limit }) => (limit === null ? 'Default' : formatDuration(limit * 1_000)),
   },
 ];
-
-/** How long the first in line has waited. */
-export function oldestOf(queue: Queue | undefined): string {
-  return queue === undefined || queue.waiting === 0 ? '–' : formatDuration(queue.oldest_seconds * 1_000);
-}
 
 /** All pools, the longest queue first. */
 export function PoolsPage(): ReactNode {

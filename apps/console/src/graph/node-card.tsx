@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import { Fragment, useState, type ReactNode } from 'react';
 import { Handle, Position, type Node, type NodeProps } from '@xyflow/react';
 import { Bar } from '../ui/display/bar';
 import { formatDuration } from '../ui/format';
@@ -8,7 +8,7 @@ import type { GraphNode } from './graph';
 import { SHOWN_VALUES, valuesOf } from './layout';
 import type { NodeState } from './node-states';
 
-export type CardNode = Node<{ node: GraphNode; state: NodeState | null; faults: number }, 'card'>;
+export type CardNode = Node<{ node: GraphNode; state: NodeState | null; faults: number; compact: boolean }, 'card'>;
 
 const STATE_ICONS: Record<NodeState['state'], IconName> = {
   waiting: 'dot',
@@ -21,19 +21,30 @@ const STATE_ICONS: Record<NodeState['state'], IconName> = {
 
 /** A node of the graph: its class, how far it is, and its first values. */
 export function NodeCard({ data, selected, sourcePosition, targetPosition }: NodeProps<CardNode>): ReactNode {
-  const { node, state, faults } = data;
-  const values = valuesOf(node).slice(0, SHOWN_VALUES);
+  const { node, state, faults, compact } = data;
+  const values = compact ? [] : valuesOf(node).slice(0, SHOWN_VALUES);
   return (
-    <div className={`node-card ${state?.state ?? ''}`} data-selected={selected} data-faulty={faults > 0}>
+    <div
+      className={`node-card ${compact ? 'compact' : ''} ${state?.state ?? ''}`}
+      data-selected={selected}
+      data-faulty={faults > 0}
+    >
       <Handle type="target" position={targetPosition ?? Position.Left} isConnectable={false} />
       <div className="node-head">
         {faults > 0 ? <Icon name="warning" size={14} /> : state && <Icon name={STATE_ICONS[state.state]} size={14} />}
-        <span className="clip" title={node.classType}>
-          {node.title ?? node.classType}
+        <span className="node-title" title={node.title === null ? node.classType : `${node.title} (${node.classType})`}>
+          {wordsOf(node.title ?? node.classType).map((word, at) => (
+            <Fragment key={at}>
+              {word}
+              <wbr />
+            </Fragment>
+          ))}
         </span>
-        <span className="node-time number">
-          {faults > 0 ? `${faults} to mend` : state === null ? <>#{node.id}</> : <StateTime state={state} />}
-        </span>
+        {!compact && (
+          <span className="node-time number">
+            {faults > 0 ? `${faults} to mend` : state === null ? <>#{node.id}</> : <StateTime state={state} />}
+          </span>
+        )}
       </div>
       {values.length > 0 && (
         <dl className="node-values">
@@ -63,6 +74,11 @@ function Running({ ms }: { ms: number | null }): ReactNode {
   const now = useNow();
   const [began] = useState(() => Date.now() - (ms ?? 0));
   return formatDuration(Math.max(0, Math.floor((now - began) / 1_000) * 1_000));
+}
+
+/** Where a name may go on in the next line: `VAEDecodeTiled` has three words. */
+function wordsOf(name: string): string[] {
+  return name.split(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=_)/);
 }
 
 /** A value in one line; an asset shows as what it is. */

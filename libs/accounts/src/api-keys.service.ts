@@ -142,8 +142,8 @@ export class ApiKeysService {
    * it made go on with the new one. A key that replaces itself keeps its parent; one that replaces another becomes the parent
    * of the new one.
    *
-   * @throws Refusal `not_found`, `forbidden` when it has a scope or a network that the issuer has not, the issuer descends from it, or a spend cap
-   * limits the issuer and not the key,
+   * @throws Refusal `not_found`, `forbidden` when it is another and has a scope or a network that the issuer has not, the issuer descends from it, or
+   * a spend cap limits the issuer and not the key,
    * `invalid_request` when it was rotated before, no longer works, or the account has too many keys that overlap, `unauthorized`
    * when the issuing key has just ended.
    */
@@ -151,7 +151,7 @@ export class ApiKeysService {
     const { key, hash, lastFour } = this.mint.make(this.keyEnvironment);
     const rotated = await this.audit.record(issuer, async (tx, note) => {
       const old = await this.lock(tx, accountId, id);
-      grantedScopes(issuer, old.scopes);
+      assertManages(issuer, old);
       assertRotatable(old);
       if (overlapSeconds > 0) await this.assertRoom(tx, accountId, old.labels, WHILE_ROTATING);
       const { name, scopes, labels, allowedAddresses } = old;

@@ -12,7 +12,7 @@ export interface KeyIssuer extends Operator {
   keyId: string | null;
 }
 
-/** @throws Refusal `forbidden` for a scope that the issuer has not. */
+/** The scopes of a key that is made, and replaces none. @throws Refusal `forbidden` for one that the issuer has not. */
 export function grantedScopes(issuer: KeyIssuer, scopes: readonly Scope[]): Scope[] {
   const beyond = lackedBy(issuer, scopes);
   if (beyond === '') return [...new Set(scopes)];
@@ -20,7 +20,8 @@ export function grantedScopes(issuer: KeyIssuer, scopes: readonly Scope[]): Scop
 }
 
 /**
- * Nobody ends or changes a key that may do more than they may, but the key itself.
+ * Nobody ends, changes or replaces a key that has a scope which they lack, but the key itself: where it lacks one because its member's role was
+ * lowered, its successor lacks that, too.
  *
  * @throws Refusal `forbidden`.
  */

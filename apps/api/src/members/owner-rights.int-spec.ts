@@ -139,12 +139,16 @@ describe('what owners alone do', () => {
 describe('a key with keys:admin alone', () => {
   const lacks = (scope: string) => ({ status: 403, body: { error: { details: { scope } } } });
 
-  it('ends and changes no key that may do more, but itself', async () => {
+  it('ends, changes and replaces no key that may do more, but itself', async () => {
     const { key, keyId } = await api.key(account.id, ['keys:admin']);
     const [wider, path] = [`${KEYS}/${account.keyId}`, `${KEYS}/${keyId}`];
     const list = { allowed_addresses: ['127.0.0.1'] };
-    for (const [method, json] of [['DELETE'], ['PATCH', list]] as const) {
-      const refused = await byKey(key, method, wider, json);
+    for (const [method, target, json] of [
+      ['DELETE', wider],
+      ['PATCH', wider, list],
+      ['POST', `${wider}/rotate`, {}],
+    ] as const) {
+      const refused = await byKey(key, method, target, json);
       expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('scopes that you lack: jobs:read')]);
     }
     const { browser } = await join('developer');
@@ -152,6 +156,22 @@ describe('a key with keys:admin alone', () => {
     expect((await byKey(account.key, 'GET', KEYS)).status).toBe(200);
     expect((await byKey(key, 'PATCH', path, list)).status).toBe(200);
     expect((await byKey(key, 'DELETE', path)).status).toBe(204);
+  });
+
+  it('is one, too, after its member was lowered: it replaces itself, and the new one may do no more', async () => {
+    await join('owner');
+    const eve = await join('owner');
+    const key = await makeKey(eve.browser);
+    expect((await lower(eve.id, 'developer')).status).toBe(200);
+    const { body } = await byKey<{ api_keys: { id: string; member_id: string | null }[] }>(key, 'GET', KEYS);
+    const id = body.api_keys.find((own) => own.member_id === eve.id)?.id ?? '';
+    expect((await byKey(key, 'POST', `${KEYS}/${account.keyId}/rotate`, {})).status).toBe(403);
+    const rotated = await byKey<{ id: string; key: string }>(key, 'POST', `${KEYS}/${id}/rotate`, {});
+    expect(rotated).toMatchObject({ status: 201, body: { member_id: eve.id } });
+    const successor = await SignedInBrowser.signIn(api.client(null), { api_key: rotated.body.key });
+    const session = await successor.call<Session>('GET', '/platform/v1/session');
+    expect(session.body.key.scopes).toEqual(scopesOfRole('developer'));
+    expect((await byKey(rotated.body.key, 'DELETE', `${KEYS}/${account.keyId}`)).status).toBe(403);
   });
 
   it('reads no archive of what it may not read elsewhere', async () => {

@@ -223,7 +223,7 @@ export const MEMBER_GUARDS = [
     DEVELOPER_MAIL,
   ),
   of(
-    'nobody ends or changes a key that may do more',
+    'nobody ends, changes or replaces a key that may do more',
     'libs/accounts/src/key-parent.ts',
     "if (beyond === '' || issuer.keyId === id) return;",
     'if (issuer.keyId !== beyond) return;',

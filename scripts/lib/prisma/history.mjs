@@ -4,6 +4,8 @@ import { concurrentWorkOf } from './migration-statements.mjs';
 
 /*
  * The history of a database: which migrations it has. The table and its rows are Prisma's, so that its command line can read them.
+ * A migration is known by its name alone: where its script is edited later, databases that have it stay as they are, and others run the
+ * new text.
  */
 
 /** @typedef {import('pg').Client} Client */

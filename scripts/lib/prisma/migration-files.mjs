@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../system/index.mjs';
 
-/** @typedef {{ name: string, checksum: string, sql: string }} Migration `checksum`: SHA-256 of the file, by which Prisma knows it */
+/** @typedef {{ name: string, checksum: string, sql: string }} Migration `checksum`: SHA-256 of the file, for Prisma's command line; `migrate` goes by the name alone */
 
 const MIGRATIONS = join(ROOT, 'prisma', 'migrations');
 

@@ -24,7 +24,7 @@ export const LARGE_TABLES = [
   'webhook_messages',
 ];
 
-/** The last migration that the rules do not cover: it was released before them, and an applied migration cannot be edited. */
+/** The last migration that the rules do not cover: databases had applied it before there were rules, and do not run what is edited now. */
 const LAST_FREE = '20261123030000_api_key_parents';
 /** The last one that may lock several of them. */
 const LAST_OF_MANY = '20261214000000_erasures';

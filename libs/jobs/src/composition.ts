@@ -39,7 +39,7 @@ import { JobPolls, JobReads, JobStore, JobStreams, QueueEndsStore, QueueRanks } 
 import { JobEraser, JobErasureStore } from './erasure';
 import { VersionFigures, VersionFiguresStore } from './figures';
 import type { JobSettings } from './job.settings';
-import { LabelRuleStore, SpendCapStore } from './labels';
+import { LabelRuleStore } from './labels';
 import { EndLeasesOfGoneWorkersLoop } from './leases';
 import {
   EndCanceledJobsLoop,
@@ -71,7 +71,7 @@ import {
   SweepDemoNetworksLoop,
   TurnStore,
 } from './rotation';
-import { AdoptCappedJobsLoop, CancelSpentJobsLoop } from './spend';
+import { AdoptCappedJobsLoop, CancelSpentJobsLoop, SpendCapStore } from './spend';
 import {
   GroupStore,
   RunTimesStore,

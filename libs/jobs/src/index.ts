@@ -28,21 +28,15 @@ export {
   showsLogs,
   type StreamItem,
 } from './follow';
+export { ACCOUNT_LABEL, AT_CAP, KEY_LABEL, LabelRules, composeLabelRules, labelLoops, type LabelRule } from './labels';
 export {
-  ACCOUNT_LABEL,
-  AT_CAP,
-  KEY_LABEL,
-  LabelRules,
+  MailSpendWarningsLoop,
   SpendCaps,
-  composeLabelRules,
   composeSpendCaps,
-  labelLoops,
-  type LabelRule,
   type SpendCap,
   type SpendCapDraft,
   type SpendStanding,
-} from './labels';
-export { MailSpendWarningsLoop } from './spend';
+} from './spend';
 export { BEATS_PER_LEASE, jobSettings } from './job.settings';
 export {
   JobEvents,

@@ -1,7 +1,7 @@
 import type { JobMetadata } from '@millrace/contracts';
 import { INSUFFICIENT_CREDITS, type LedgerStore } from '@millrace/billing';
 import { RefusedError, repeatUndone, type Database, type Statements } from '@millrace/database';
-import { mostUsed, noteCapReached, showsStanding, type SpendStanding } from '../labels';
+import { mostUsed, noteCapReached, showsStanding, type SpendStanding } from '../spend';
 import type { JobScope } from '../state';
 import { refusalOf, type JobDraft } from '../submission';
 import { creditRefusal } from './batch-room';

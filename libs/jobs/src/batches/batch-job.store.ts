@@ -3,7 +3,8 @@ import { storageNotFullPart } from '@millrace/assets';
 import { coversHoldPart, holdEntriesPart, setAsidePart } from '@millrace/billing';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
-import { countLaterParts, labelCountsParts, type LabelCount, type SpendStanding } from '../labels';
+import { countLaterParts, labelCountsParts, type LabelCount } from '../labels';
+import type { SpendStanding } from '../spend';
 import { joinRotationPart, keepRotationPart } from '../rotation';
 import { draftsPart, firstRowsParts, graphsPart, jobsPart, useModelsOfAllPart, type JobDraft } from '../submission';
 

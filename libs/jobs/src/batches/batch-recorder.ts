@@ -1,5 +1,6 @@
 import type { Statements } from '@millrace/database';
-import type { LabelCount, SpendStanding } from '../labels';
+import type { LabelCount } from '../labels';
+import type { SpendStanding } from '../spend';
 import type { JobDraft } from '../submission';
 import { LOCK_WAIT_MS } from './batch-groups';
 import type { BatchJobStore, WrittenJobs } from './batch-job.store';

@@ -9,7 +9,7 @@ import { Turns } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
 import type { ExaminedItem } from '../examination';
-import type { SpendStanding } from '../labels';
+import type { SpendStanding } from '../spend';
 import type { JobScope } from '../state';
 import { draftOf, isModelGone, keyReused, type JobDraft, type Submitter } from '../submission';
 import { BatchContents, type AdmittedItem } from './batch-contents';

@@ -9,7 +9,7 @@ import { Turns, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
 import { graphTextOf } from '../examination';
-import type { SpendStanding } from '../labels';
+import type { SpendStanding } from '../spend';
 import { draftOf, keyReused, retryOf, type JobDraft, type Submitter, whileModelsGo } from '../submission';
 import type { BatchRecord } from './batch';
 import { BatchContents, type AdmittedItem } from './batch-contents';

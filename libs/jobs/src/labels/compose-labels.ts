@@ -2,18 +2,11 @@ import type { Database } from '@millrace/database';
 import type { Loop } from '@millrace/platform';
 import { LabelRuleStore } from './label-rule.store';
 import { LabelRules } from './label-rules.service';
-import { SpendCapStore } from './spend-cap.store';
-import { SpendCaps } from './spend-caps.service';
 import { SweepLabelUseLoop } from './sweep-label-use.loop';
 
 /** Wire what accounts do with their rules. */
 export function composeLabelRules(database: Database): LabelRules {
-  return new LabelRules(database, new LabelRuleStore(), new SpendCapStore());
-}
-
-/** Wire what accounts do with caps on what their jobs cost. */
-export function composeSpendCaps(database: Database): SpendCaps {
-  return new SpendCaps(database, composeLabelRules(database), new LabelRuleStore(), new SpendCapStore());
+  return new LabelRules(database, new LabelRuleStore());
 }
 
 /** Chores, for the process that runs chores. */

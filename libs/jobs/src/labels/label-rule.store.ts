@@ -1,8 +1,8 @@
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { LabelRule, LabelRuleDraft, LabelUse } from './label-rule';
-import { dayMicros, monthMicros, today } from './label-use.store';
+import type { LabelRule, LabelRuleDraft, LabelUse, RuleKey } from './label-rule';
+import { dayMicros, lockUse, monthMicros, today } from './label-use.store';
 
 const columns = Prisma.sql`
   r.id, r.label, r.value, r.max_jobs, r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap, r.retention_seconds, r.created_at, r.updated_at`;
@@ -59,6 +59,18 @@ export class LabelRuleStore {
       DELETE FROM label_rules r WHERE r.id = ${id}::uuid AND r.account_id = ${accountId}::uuid
         AND starts_with(r.label, '@') = ${isCap} RETURNING ${columns}`);
     return row ?? null;
+  }
+
+  /**
+   * Forget what was warned of and what was stopped under an earlier rule, and what of it was not mailed yet; what is used decides again, by the
+   * rule that counts now (trigger `label_use_spend_trigger`). A value with a rule of its own has nothing to do with the one for every value.
+   */
+  async renew(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
+    await lockUse(tx, accountId, { label, value });
+    await tx.execute(Prisma.sql`
+      UPDATE label_use u SET day_warned = 0, month_warned = 0, day_mail = 0, month_mail = 0, day_stopped_on = NULL, month_stopped_on = NULL
+      WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (u.value = ${value}::text OR ${value}::text IS NULL AND NOT EXISTS (
+        SELECT FROM label_rules r WHERE r.account_id = u.account_id AND r.label = u.label AND r.value = u.value))`);
   }
 
   /** What the jobs of a label and a value use of its rule; null where none has been counted. */

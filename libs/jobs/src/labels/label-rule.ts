@@ -25,6 +25,9 @@ export interface LabelRuleDraft extends LabelLimits {
   value: string | null;
 }
 
+/** Whose rule it is. */
+export type RuleKey = Pick<LabelRuleDraft, 'label' | 'value'>;
+
 export interface LabelRule extends LabelRuleDraft {
   id: string;
   createdAt: Date;

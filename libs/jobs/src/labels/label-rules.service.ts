@@ -2,7 +2,6 @@ import { Refusal } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import type { LabelRule, LabelRuleDraft, LabelUse } from './label-rule';
 import type { LabelRuleStore } from './label-rule.store';
-import type { SpendCapStore } from './spend-cap.store';
 
 /** Rules of one account. A rule without a value covers any number of users. */
 const RULES_PER_ACCOUNT = 1_000;
@@ -12,7 +11,6 @@ export class LabelRules {
   constructor(
     private readonly database: Database,
     private readonly store: LabelRuleStore,
-    private readonly caps: Pick<SpendCapStore, 'renew'>,
   ) {}
 
   async list(accountId: string): Promise<LabelRule[]> {
@@ -33,7 +31,7 @@ export class LabelRules {
       );
     }
     const rule = await this.store.put(tx, accountId, draft);
-    await this.caps.renew(tx, accountId, draft);
+    await this.store.renew(tx, accountId, draft);
     return rule;
   }
 
@@ -41,7 +39,7 @@ export class LabelRules {
   async delete(tx: Statements, accountId: string, id: string): Promise<LabelRule> {
     const deleted = await this.store.delete(tx, accountId, id);
     if (deleted === null) throw new Refusal('not_found', `There is no label rule ${id} of this account.`);
-    await this.caps.renew(tx, accountId, deleted);
+    await this.store.renew(tx, accountId, deleted);
     return deleted;
   }
 

@@ -1,7 +1,8 @@
 import { Prisma } from '@prisma/client';
 import type { JobMetadata } from '@millrace/contracts';
-import { statementPart, type StatementPart } from '@millrace/database';
+import { statementPart, type StatementPart, type Statements } from '@millrace/database';
 import { LABEL_JOBS, LABEL_SPEND, ACCOUNT_LABEL, KEY_LABEL } from './label-refusal';
+import type { RuleKey } from './label-rule';
 
 /*
  * The parts by which the statements of jobs count them by their labels: `label_use` has a row for each label and value of an account
@@ -14,6 +15,14 @@ export const today = Prisma.sql`(now() AT TIME ZONE 'UTC')::date`;
 export const dayMicros = Prisma.sql`CASE WHEN u.day = ${today} THEN u.day_micros ELSE 0 END`;
 export const monthMicros = Prisma.sql`
   CASE WHEN date_trunc('month', u.day) = date_trunc('month', ${today}) THEN u.month_micros ELSE 0 END`;
+
+/** Hold what is counted by a rule until the transaction ends, in the order in which all statements lock it. */
+export async function lockUse(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
+  await tx.rows(Prisma.sql`
+    SELECT u.value FROM label_use u
+    WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (${value}::text IS NULL OR u.value = ${value}::text)
+    ORDER BY u.value FOR UPDATE`);
+}
 
 /**
  * For how long the rules of its labels keep a job of the account, in seconds; null where none says it. For a job that is not counted:

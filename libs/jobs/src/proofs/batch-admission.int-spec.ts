@@ -9,7 +9,8 @@ import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@m
 import type { SubmittedBatch } from '../batches/batch-submissions.service';
 import { BatchWorld } from '../fixtures/batch-world';
 import { JobWorld } from '../fixtures/job-world';
-import { composeLabelRules, composeSpendCaps, type SpendCapDraft } from '../labels';
+import { composeLabelRules } from '../labels';
+import { composeSpendCaps, type SpendCapDraft } from '../spend';
 import type { LabelRuleDraft } from '../labels/label-rule';
 import { refusalOf } from '../submission';
 

@@ -7,7 +7,7 @@ import { JobAudit } from '../audit';
 import type { SubmittedBatch } from '../batches/batch-submissions.service';
 import { BatchWorld } from '../fixtures/batch-world';
 import { JobWorld, cloudScope, endingOf } from '../fixtures/job-world';
-import { composeSpendCaps } from '../labels';
+import { composeSpendCaps } from '../spend';
 import { endJob } from '../lifecycle/end.store';
 
 /** More than one group of them. */

@@ -5,15 +5,8 @@ import { RefusedError, besideTransaction } from '@millrace/database';
 import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { endingOf } from '../fixtures/job-world';
-import {
-  LabelRuleStore,
-  composeLabelRules,
-  composeSpendCaps,
-  labelRefusal,
-  noteCapReached,
-  type SpendCap,
-  type SpendCapDraft,
-} from '../labels';
+import { LabelRuleStore, composeLabelRules, labelRefusal } from '../labels';
+import { composeSpendCaps, noteCapReached, type SpendCap, type SpendCapDraft } from '../spend';
 import { endJob } from '../lifecycle/end.store';
 
 /** A second costs as much: a millisecond, one. */

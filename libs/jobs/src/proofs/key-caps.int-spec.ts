@@ -9,16 +9,8 @@ import { createTestDatabase, eventually, type TestDatabase } from '@millrace/tes
 import { JobAudit } from '../audit';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { endingOf } from '../fixtures/job-world';
-import {
-  LabelRuleStore,
-  SpendCapStore,
-  composeSpendCaps,
-  labelOutlook,
-  labelRefusal,
-  type SpendCap,
-  type SpendCapDraft,
-} from '../labels';
-import { AdoptCappedJobsLoop } from '../spend';
+import { LabelRuleStore, labelOutlook, labelRefusal } from '../labels';
+import { AdoptCappedJobsLoop, SpendCapStore, composeSpendCaps, type SpendCap, type SpendCapDraft } from '../spend';
 import { GroupStore } from '../submission';
 import { jobSettings } from '../job.settings';
 import { readSettings } from '@millrace/platform';

@@ -5,19 +5,18 @@ import { RefusedError } from '@millrace/database';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { JobAudit } from '../audit';
 import { CreditJobs } from '../fixtures/credit-jobs';
-import {
-  SpendCapStore,
-  composeLabelRules,
-  composeSpendCaps,
-  labelRefusal,
-  noteCapReached,
-  type SpendCap,
-  type SpendCapDraft,
-} from '../labels';
+import { composeLabelRules, labelRefusal } from '../labels';
 import { endJob } from '../lifecycle/end.store';
 import { requestCancel } from '../lifecycle/cancel.store';
 import { endingOf } from '../fixtures/job-world';
-import { CancelSpentJobsLoop } from '../spend';
+import {
+  CancelSpentJobsLoop,
+  SpendCapStore,
+  composeSpendCaps,
+  noteCapReached,
+  type SpendCap,
+  type SpendCapDraft,
+} from '../spend';
 import { GroupStore } from '../submission';
 import { jobSettings } from '../job.settings';
 import { readSettings } from '@millrace/platform';

@@ -4,7 +4,8 @@ import { createTestDatabase, eventually, makePool, type TestDatabase } from '@mi
 import { JobAudit } from '../audit';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { endingOf } from '../fixtures/job-world';
-import { composeSpendCaps, LabelRuleStore } from '../labels';
+import { LabelRuleStore } from '../labels';
+import { composeSpendCaps } from '../spend';
 import { endJob } from '../lifecycle/end.store';
 import { RetiredPoolStore } from '../retired/retired-pool.store';
 

@@ -1,8 +1,9 @@
 import { Prisma } from '@prisma/client';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
-import { LabelRuleStore, SpendCapStore } from '../labels';
+import { LabelRuleStore } from '../labels';
 import { AdoptCappedJobsLoop } from './adopt-capped-jobs.loop';
+import { SpendCapStore } from './spend-cap.store';
 
 /** More than any page. */
 const CAPS = 1_100;

@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/database';
 import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
-import type { FreshCap, SpendCapStore } from '../labels';
+import type { FreshCap, SpendCapStore } from './spend-cap.store';
 
 /** Longer than a submission takes that began before the cap was there. */
 const FRESH_SECONDS = 300;

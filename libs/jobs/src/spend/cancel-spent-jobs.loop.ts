@@ -1,6 +1,6 @@
 import type { Statements } from '@millrace/database';
 import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
-import type { SpendCapStore, SpentJob } from '../labels';
+import type { SpendCapStore, SpentJob } from './spend-cap.store';
 import type { Lifecycle } from '../lifecycle';
 
 const PAGE = 200;

@@ -2,8 +2,10 @@ import { Prisma } from '@prisma/client';
 import pg from 'pg';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, eventually, makeAccount, type TestDatabase } from '@millrace/testing';
-import { composeSpendCaps, labelLoops, type SpendCapDraft } from '../labels';
+import { labelLoops } from '../labels';
+import { composeSpendCaps } from './compose-spend';
 import { MailSpendWarningsLoop } from './mail-spend-warnings.loop';
+import type { SpendCapDraft } from './spend-caps.service';
 
 let test: TestDatabase;
 let sent: { accountId: string; subject: string; lines: readonly string[] }[];

@@ -2,7 +2,7 @@ import { creditsText } from '@millrace/billing';
 import type { Database } from '@millrace/database';
 import type { MoneyMails } from '@millrace/mail';
 import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
-import { SpendMailStore, type DueWarning } from '../labels';
+import { SpendMailStore, type DueWarning } from './spend-mail.store';
 
 const PAGE = 200;
 /** The most that a warning is late, and what a change of caps back and forth comes to: six mails an hour. */

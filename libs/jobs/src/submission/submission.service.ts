@@ -8,7 +8,7 @@ import type { EphemeralSecrets } from '@millrace/messaging';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
-import { noteCapReached, showsStanding, type SpendStanding } from '../labels';
+import { noteCapReached, showsStanding, type SpendStanding } from '../spend';
 import { notFound, type JobReuse, type ReuseOutcome, type ReuseSource } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';

@@ -3,13 +3,13 @@ import { of, without } from './guard.mjs';
 /** @typedef {import('./guard.mjs').Guard} Guard */
 
 const USE = 'libs/jobs/src/labels/label-use.store.ts';
-const CAP = 'libs/jobs/src/labels/spend-cap.store.ts';
+const CAP = 'libs/jobs/src/spend/spend-cap.store.ts';
 const ANOMALY = 'libs/billing/src/usage/spend-anomaly.store.ts';
 const CAPS = ['libs/jobs/src/proofs/spend-caps.int-spec'];
 const KEY_CAPS = ['libs/jobs/src/proofs/key-caps.int-spec'];
 const LIMITS = ['libs/jobs/src/proofs/label-limits.int-spec'];
 const RULE = 'libs/jobs/src/labels/label-rule.store.ts';
-const MAIL = 'libs/jobs/src/labels/spend-mail.store.ts';
+const MAIL = 'libs/jobs/src/spend/spend-mail.store.ts';
 const ROLES = ['apps/api/src/members/roles.int-spec'];
 const STALE = ['libs/jobs/src/proofs/stale-snapshots.int-spec'];
 const CHANGED = ['libs/jobs/src/proofs/changed-caps.int-spec'];
@@ -156,12 +156,12 @@ export const LABEL_GUARDS = [
   ),
   of(
     'a cap of each key changes nothing of a key with a cap of its own',
-    CAP,
+    RULE,
     'r.label = u.label AND r.value = u.value))`',
     'false))`',
     CHANGED,
   ),
-  of('a mail names no cap that was changed', CAP, 'day_mail = 0, month_mail = 0, ', '', MAILS),
+  of('a mail names no cap that was changed', RULE, 'day_mail = 0, month_mail = 0, ', '', MAILS),
   of('an account is mailed of its caps once in ten minutes', MAIL, 'IS NOT FALSE', 'IS NOT NULL OR true', MAILS),
   of('a warning of days ago is not mailed', MAIL, ' >= ${today} - 1', ' IS NOT NULL', MAILS),
   of('a warning is taken once', MAIL, 'ORDER BY u.label, u.value FOR UPDATE', 'ORDER BY u.label, u.value', MAILS),

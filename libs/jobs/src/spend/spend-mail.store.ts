@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { today } from './label-use.store';
+import { today } from '../labels';
 
 /** How much is used of a cap, for a mail. */
 export interface DueWarning {

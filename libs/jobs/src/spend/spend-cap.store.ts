@@ -1,9 +1,18 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import {
+  KEY_LABEL,
+  countedBy,
+  dayMicros,
+  isCountedBy,
+  lockUse,
+  monthMicros,
+  today,
+  type Excess,
+  type LabelRule,
+  type RuleKey,
+} from '../labels';
 import type { JobScope } from '../state';
-import type { LabelRule } from './label-rule';
-import { KEY_LABEL, type Excess } from './label-refusal';
-import { countedBy, dayMicros, isCountedBy, monthMicros, today } from './label-use.store';
 
 /** A rule that limits what is spent, with what is used of it. */
 export interface SpendCap extends LabelRule {
@@ -23,9 +32,6 @@ export interface SpentJob {
   surface: JobScope['surface'];
   deploymentId: string | null;
 }
-
-/** Whose rule it is. */
-type RuleKey = Pick<LabelRule, 'label' | 'value'>;
 
 /** A cap by which jobs may have to be counted that have not been. */
 export interface FreshCap extends RuleKey {
@@ -100,7 +106,7 @@ export class SpendCapStore {
    * locked first, in a statement of their own: a job that ends meanwhile is in the sum of the next, or adds to it afterwards.
    */
   async countCharged(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
-    await this.lock(tx, accountId, { label, value });
+    await lockUse(tx, accountId, { label, value });
     const values = label === KEY_LABEL ? Prisma.sql`unnest(spend_keys_of(g.api_key_id))` : Prisma.sql`(VALUES (''))`;
     await tx.execute(Prisma.sql`
       INSERT INTO label_use AS u (account_id, label, value, day, day_micros, month_micros)
@@ -116,21 +122,9 @@ export class SpendCapStore {
         SET day = excluded.day, day_micros = excluded.day_micros, month_micros = excluded.month_micros`);
   }
 
-  /**
-   * Forget what was warned of and what was stopped under an earlier rule, and what of it was not mailed yet; what is used decides again, by the
-   * rule that counts now (trigger `label_use_spend_trigger`). A value with a rule of its own has nothing to do with the one for every value.
-   */
-  async renew(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
-    await this.lock(tx, accountId, { label, value });
-    await tx.execute(Prisma.sql`
-      UPDATE label_use u SET day_warned = 0, month_warned = 0, day_mail = 0, month_mail = 0, day_stopped_on = NULL, month_stopped_on = NULL
-      WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (u.value = ${value}::text OR ${value}::text IS NULL AND NOT EXISTS (
-        SELECT FROM label_rules r WHERE r.account_id = u.account_id AND r.label = u.label AND r.value = u.value))`);
-  }
-
   /** Forget what was charged under a cap that is deleted: from now on not all is counted. Where another cap counts it, it stays. */
   async forgetCharged(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
-    await this.lock(tx, accountId, { label, value });
+    await lockUse(tx, accountId, { label, value });
     await tx.execute(Prisma.sql`
       UPDATE label_use u SET day_micros = 0, month_micros = 0
       WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (${value}::text IS NULL OR u.value = ${value}::text) AND NOT EXISTS (
@@ -180,13 +174,5 @@ export class SpendCapStore {
       JOIN jobs j ON j.account_id = s.account_id AND j.delivery <> 'done' AND ${isCountedBy(Prisma.sql`s.label`, Prisma.sql`s.value`)}
       WHERE j.status IN ('queued', 'running') AND j.held_micros > 0 AND j.id > ${after ?? BEFORE_ALL}::uuid
       ORDER BY j.id LIMIT ${limit}`);
-  }
-
-  /** In the order in which all statements lock them. */
-  private async lock(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
-    await tx.rows(Prisma.sql`
-      SELECT u.value FROM label_use u
-      WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (${value}::text IS NULL OR u.value = ${value}::text)
-      ORDER BY u.value FOR UPDATE`);
   }
 }

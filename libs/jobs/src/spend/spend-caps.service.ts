@@ -1,9 +1,6 @@
 import { Refusal } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
-import type { AtCap, LabelRule } from './label-rule';
-import type { LabelRuleStore } from './label-rule.store';
-import { ACCOUNT_LABEL, KEY_LABEL } from './label-refusal';
-import type { LabelRules } from './label-rules.service';
+import { ACCOUNT_LABEL, KEY_LABEL, type AtCap, type LabelRule, type LabelRules, type LabelRuleStore } from '../labels';
 import type { SpendCap, SpendCapStore } from './spend-cap.store';
 
 /** A cap on what all jobs of an account, or those of a key, may cost. */
@@ -23,7 +20,7 @@ export class SpendCaps {
   constructor(
     private readonly database: Database,
     private readonly rules: LabelRules,
-    private readonly ruleStore: Pick<LabelRuleStore, 'delete'>,
+    private readonly ruleStore: Pick<LabelRuleStore, 'delete' | 'renew'>,
     private readonly store: SpendCapStore,
   ) {}
 
@@ -65,7 +62,7 @@ export class SpendCaps {
     const deleted = await this.ruleStore.delete(tx, accountId, id, true);
     if (deleted === null) throw new Refusal('not_found', `There is no spend cap ${id} of this account.`);
     await this.store.forgetCharged(tx, accountId, deleted);
-    await this.store.renew(tx, accountId, deleted);
+    await this.ruleStore.renew(tx, accountId, deleted);
     return deleted;
   }
 }

@@ -1,5 +1,5 @@
 import { RefusedError, type Statements } from '@millrace/database';
-import { capOf, type Excess } from './label-refusal';
+import { capOf, type Excess } from '../labels';
 import { SpendCapStore } from './spend-cap.store';
 
 /**

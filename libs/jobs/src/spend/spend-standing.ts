@@ -1,4 +1,4 @@
-import { ACCOUNT_LABEL } from './label-refusal';
+import { ACCOUNT_LABEL } from '../labels';
 
 /** How much of a cap is used, in percent: 0 (less than 50), 50, 80 or 100, the most that it came to in its day and month. */
 export interface SpendStanding {

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { openSpan, type Metrics } from '@millrace/platform';
+import { openSpan, whenClosed, type Metrics } from '@millrace/platform';
 
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 /** What stands for the route of a request that no handler took, so that scanners make no new time series. */
@@ -13,7 +13,7 @@ export function observeRequests(metrics: Metrics): RequestHandler {
     const parent = typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
     const stopTimer = metrics.httpRequestSeconds.startTimer();
     openSpan(method, { role: 'server', parent, attributes: { 'http.request.method': method } }, (span) => {
-      response.once('close', () => {
+      whenClosed(response, () => {
         const route = (request.route as { path?: string } | undefined)?.path ?? NO_ROUTE;
         stopTimer({ method, route, status: response.statusCode });
         if (span.isRecording()) {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
+import { whenClosed } from '@millrace/platform';
 import { withoutLineBreaks } from '../streams';
 
 /** What the protocol reads of a request. Credentials and cookies stay outside. */
@@ -9,7 +10,7 @@ const PASSED_ON = /^(accept|content-type|mcp-.*)$/;
 /** Ends when the client is gone, or has its answer. */
 export function goneSignal(response: Response): AbortSignal {
   const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  whenClosed(response, () => gone.abort());
   // A client that disconnected while it was being identified closed before the listener was there.
   if (response.destroyed) gone.abort();
   return gone.signal;

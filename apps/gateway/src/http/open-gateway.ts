@@ -2,7 +2,7 @@ import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { NestLogger, createSequentialServer, listen, type Logger, type Metrics } from '@millrace/platform';
+import { NestLogger, createSequentialServer, listen, whenClosed, type Logger, type Metrics } from '@millrace/platform';
 import { EnvelopeFilter } from './envelope.filter';
 
 /** A part of an output over a slow line takes minutes; JSON has a deadline of its own. */
@@ -66,10 +66,10 @@ export async function openGateway(
   app.use((_request: unknown, response: ServerResponse, next: () => void) => {
     answering.add(response);
     if (isClosing) endConnection(response);
-    response.once('close', () => answering.delete(response));
+    whenClosed(response, () => answering.delete(response));
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cache-Control', 'no-store');
-    response.once('close', () => metrics.remoteRequests.inc({ outcome: outcomeOf(response) }));
+    whenClosed(response, () => metrics.remoteRequests.inc({ outcome: outcomeOf(response) }));
     next();
   });
   app.useGlobalFilters(new EnvelopeFilter(logger));

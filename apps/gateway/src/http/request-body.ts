@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { Refusal } from '@millrace/contracts';
-import { dropRest } from '@millrace/platform';
+import { dropRest, whenClosed } from '@millrace/platform';
 import type { RequestBodies } from './request-bodies';
 
 /** Bodies up to here do not count, so that heartbeats pass while others are refused. There are no more of them than connections. */
@@ -33,7 +33,7 @@ export class RequestBody {
   ) {
     if (response.closed) return;
     this.uses = 1;
-    response.once('close', () => this.end());
+    whenClosed(response, () => this.end());
   }
 
   /** Have the body of a request count for a token. */

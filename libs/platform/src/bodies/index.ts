@@ -1,2 +1,3 @@
 export { BodiesInFlight } from './bodies-in-flight';
 export { dropRest } from './drop-rest';
+export { whenClosed } from './when-closed';

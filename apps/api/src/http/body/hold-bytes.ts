@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { whenClosed } from '@millrace/platform';
 import { contextOf } from '../request-context';
 
 /** Larger answers are written as fast as the client takes them, and count as in flight meanwhile. */
@@ -21,5 +22,5 @@ export function holdBytes(request: object, bytes: number): void {
   const release = (): void => bodies.release(payer, context.heldBytes);
   const { res: response } = request as { res?: ServerResponse };
   if (response === undefined || response.closed) release();
-  else response.once('close', release);
+  else whenClosed(response, release);
 }

@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import { whenClosed } from '@millrace/platform';
 import { zipOf, type ZipEntry } from './zip-stream';
 
 /**
@@ -12,7 +13,7 @@ import { zipOf, type ZipEntry } from './zip-stream';
 export async function sendZip(response: Response, files: AsyncIterable<ZipEntry>): Promise<void> {
   if (response.destroyed) return;
   const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  whenClosed(response, () => gone.abort());
   const faults: unknown[] = [];
   const bytes = async function* (): AsyncGenerator<Uint8Array, void, void> {
     try {

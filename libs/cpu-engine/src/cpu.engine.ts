@@ -20,6 +20,8 @@ export interface CpuEngineSettings extends ComputeSettings {
   runsPerProcess: number;
 }
 
+/** Why a listener is taken off, which nobody reads: an abort without a reason makes an error with a stack, for each run. */
+const SETTLED = 'settled';
 const NOT_STARTED = 'The engine has not been started.';
 
 const DEFAULTS: CpuEngineSettings = {
@@ -70,7 +72,7 @@ export class CpuEngine implements Engine {
     const turn = Promise.race([this.queue, aborted(context.signal, over.signal)]);
     const result = turn
       .then(() => observed(context, (guarded) => this.runNext(work, guarded)))
-      .finally(() => over.abort());
+      .finally(() => over.abort(SETTLED));
     this.queue = Promise.all([this.queue, result]).then(() => undefined);
     return result;
   }
@@ -95,7 +97,7 @@ export class CpuEngine implements Engine {
     const { signal } = context;
     const up = new AbortController();
     const compute = await Promise.race([this.compute?.catch(() => null), aborted(signal, up.signal)]);
-    up.abort();
+    up.abort(SETTLED);
     if (signal.aborted) return { status: 'interrupted' };
     if (!compute) return { status: 'lost', reason: this.problem ?? NOT_STARTED };
     let overdue: NodeJS.Timeout | undefined;

@@ -14,6 +14,8 @@ export interface SlotBounds {
 
 const DEFAULT_BOUNDS: Readonly<SlotBounds> = { interruptGraceMs: 20_000, resetMs: 60_000, healthMs: 5_000 };
 
+/** Why a wait ends, which nobody reads: an abort without a reason makes an error with a stack, for each run and each heartbeat. */
+const SETTLED = 'settled';
 const STUCK = 'The engine does not end a run that was to stop.';
 const SILENT = 'The engine does not report its health.';
 
@@ -76,7 +78,7 @@ export class EngineSlot {
     const answered = new AbortController();
     const late = elapsed(this.bounds.healthMs, answered.signal).then(() => null);
     const health = await Promise.race([this.engine.health(), late]);
-    answered.abort();
+    answered.abort(SETTLED);
     if (health !== null) this.lastHealth = health;
     if (this.isStuck) return { ...this.lastHealth, ready: false, problem: STUCK };
     if (health === null && this.unsettled === 0) return { ...this.lastHealth, ready: false, problem: SILENT };
@@ -96,7 +98,7 @@ export class EngineSlot {
     const gone = new Promise<void>((resolve) => (leave = resolve));
     this.vacant = before.then(() => gone);
     await Promise.race([before, aborted(signal, entered.signal)]);
-    entered.abort();
+    entered.abort(SETTLED);
     return leave;
   }
 
@@ -112,7 +114,7 @@ export class EngineSlot {
         this.isStuck = false;
       });
     const result = await Promise.race([settled, this.whenIgnored(work.runId, context.signal, over.signal)]);
-    over.abort();
+    over.abort(SETTLED);
     if (result.status === 'lost') this.warmth.lose();
     this.sick =
       result.status === 'lost' || result.status === 'disk_failed' || this.unsettled > 0 || !this.warmth.isWarm;

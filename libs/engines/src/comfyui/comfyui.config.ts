@@ -79,6 +79,8 @@ export interface ComfyuiBounds {
   cancelEveryMs: number;
   /** For an interrupt to take effect: its server is replaced by the 20 s after which a worker replaces an engine. 18 s. */
   interruptGraceMs: number;
+  /** Between two looks for files of runs that have not changed for a day. 1 h. */
+  sweepMs: number;
   /** Between SIGTERM and SIGKILL. 5 s. */
   killGraceMs: number;
   /** After which the node classes are read again, though no other server has come: a model file may have. 60 s. */
@@ -133,6 +135,7 @@ export const DEFAULT_BOUNDS: Readonly<ComfyuiBounds> = {
   unreachableMs: 30_000,
   cancelEveryMs: 250,
   interruptGraceMs: 18_000,
+  sweepMs: 3_600_000,
   killGraceMs: 5_000,
   catalogueMs: 60_000,
   logDrainMs: 250,

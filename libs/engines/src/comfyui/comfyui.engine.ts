@@ -8,12 +8,11 @@ import {
   type ComfyuiBounds,
   type ComfyuiEngineOptions,
 } from './comfyui.config';
-import type { ComfyuiClient } from './protocol';
+import { LeftRuns } from './left-runs';
 import { ResidentModels } from './resident-models';
 import {
   ComfyuiRun,
   FetchTimes,
-  cancelRun,
   createScrubber,
   endsProcess,
   gpuFaultOf,
@@ -50,9 +49,9 @@ export class ComfyuiEngine implements Engine {
   private readonly trouble: ServerTrouble;
   private readonly diskTrouble = new DiskTrouble();
   private readonly chores = new Set<Promise<unknown>>();
+  private readonly leftRuns: LeftRuns;
   private current: ComfyuiRun | null = null;
   private busy: Promise<EngineResult> | null = null;
-  private isClosed = false;
 
   constructor(private readonly options: ComfyuiEngineOptions) {
     const { isLent, openInputClasses, server, previewMethod = 'auto' } = options;
@@ -60,6 +59,9 @@ export class ComfyuiEngine implements Engine {
     this.fetching = new FetchTimes(this.bounds.quickFetchMs);
     this.restart = new RestartRequest(server.mode === 'attach' ? server.restartFile : undefined);
     this.trouble = new ServerTrouble(this.restart);
+    const onNotice = (notice: string): void => options.onNotice?.(notice);
+    const onIgnored = (runId: string): Promise<void> => this.abandon(runId);
+    this.leftRuns = new LeftRuns({ bounds: this.bounds, trouble: this.trouble, onNotice, onIgnored });
     this.serverCatalogue = new ServerCatalogue({ openInputClasses, isLent, ttlMs: this.bounds.catalogueMs });
     const onLog = (text: string): void => this.current?.monitor.onPrint(text);
     const host =
@@ -72,7 +74,7 @@ export class ComfyuiEngine implements Engine {
       onTooLarge: () => this.current?.monitor.onTooLarge(),
       onOpen: () => this.serverCatalogue.expire(),
       onGone: () => this.forgetServer(),
-      onNotice: (notice) => options.onNotice?.(notice),
+      onNotice,
     });
   }
 
@@ -86,7 +88,7 @@ export class ComfyuiEngine implements Engine {
     await this.catalogue();
     const live = await this.keeper.whenLive(new AbortController().signal);
     if ('problem' in live) return;
-    if (!this.keeper.canReplace) await this.takeOver(live);
+    if (!this.keeper.canReplace) await this.leftRuns.takeOver(live);
     if (live.hidesGraphs) return;
     this.options.onNotice?.('ComfyUI runs without --disable-metadata: the files it saves hold the whole workflow.');
   }
@@ -141,28 +143,11 @@ export class ComfyuiEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
     this.current?.monitor.onServerGone();
+    const noMoreSwept = this.leftRuns.close();
     await this.keeper.close();
+    await noMoreSwept;
     await Promise.allSettled(this.chores);
-  }
-
-  /** A worker that died has left its run on the attached server, and what belongs to it: nobody else will remove that. */
-  private async takeOver({ client, files }: LiveServer): Promise<void> {
-    const left = await this.trouble.takeOver(client);
-    await Promise.all(left.map((runId) => this.endLeft(runId, client)));
-    if (this.isClosed) return;
-    await client.clearHistory();
-    await files
-      .cleanLeft(left)
-      .catch((error: unknown) => this.options.onNotice?.(`Files of runs stay behind: ${String(error)}`));
-  }
-
-  private async endLeft(runId: string, client: ComfyuiClient): Promise<void> {
-    this.options.onNotice?.(`Run ${runId} of another worker is still on ComfyUI, and is ended.`);
-    const canceled = await cancelRun(client, runId, this.bounds, () => this.isClosed);
-    if (canceled === 'ignored')
-      await this.trouble.abandon(runId).catch((error: unknown) => this.noticeNoRestart(error));
   }
 
   private async runAlone(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
@@ -233,9 +218,13 @@ export class ComfyuiEngine implements Engine {
       this.resident.clear();
       await this.keeper.replace(live);
     } else {
-      await this.trouble.abandon(runId).catch((error: unknown) => this.noticeNoRestart(error));
+      await this.abandon(runId);
       await this.keeper.renewSocket();
     }
+  }
+
+  private async abandon(runId: string): Promise<void> {
+    await this.trouble.abandon(runId).catch((error: unknown) => this.noticeNoRestart(error));
   }
 
   /** The GPU takes no more work from the server's process. */

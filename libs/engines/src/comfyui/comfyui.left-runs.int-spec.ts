@@ -1,22 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { startRun, type Graph } from '../../conformance/run-workflow';
-import { ComfyuiSimulator, createTestFolder, type TestFolder } from '@millrace/testing';
+import { ComfyuiSimulator, createTestFolder, eventually, type TestFolder } from '@millrace/testing';
 import type { ComfyuiBounds } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
 
 /** No bound may be met on a busy machine but the one that a test sets. */
 const BOUNDS: Partial<ComfyuiBounds> = { pollMs: 20, cancelEveryMs: 20, interruptGraceMs: 3_600_000 };
 
+const saving = (prefix: string): Graph[string] => ({
+  class_type: 'SaveImage',
+  inputs: { images: ['1', 0], filename_prefix: prefix },
+});
+
 const sleeping = (salt: number): Graph => ({
   '1': { class_type: 'TestSleep', inputs: { seconds: 0, salt } },
-  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'out' } },
+  '2': saving('out'),
 });
 
 const STEPPING: Graph = {
   '1': { class_type: 'TestSteps', inputs: { steps: 2, seconds_per_step: 0, salt: 1 } },
-  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'out' } },
+  '2': saving('out'),
 };
 
 describe('an engine attached to a ComfyUI that still has what a worker left that died', () => {
@@ -40,20 +45,36 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
   ): Promise<{ started: Promise<void>; release: () => void }> {
     simulator = await ComfyuiSimulator.start();
     const hold = simulator.server.holds.hold({ classType: 'TestSleep', step: 1 });
-    for (const salt of [1, 2]) {
-      const runId = randomUUID();
-      mkdirSync(join(simulator.folders.output, 'millrace', runId), { recursive: true });
-      const body = JSON.stringify({ prompt: sleeping(salt), prompt_id: runId, client_id: 'gone' });
-      await fetch(`${simulator.url}/prompt`, { method: 'POST', body });
-    }
+    for (const salt of [1, 2]) await post(sleeping(salt), makeFolders(randomUUID()));
     await hold.reached;
-    mkdirSync(join(simulator.folders.output, 'millrace/of-another'), { recursive: true });
+    makeFolders('of-another');
+    engine = attached(bounds, restartFile);
+    return { started: engine.start(), release: () => hold.release() };
+  }
+
+  /** The folders of a run, of which this returns the id. */
+  function makeFolders(runId: string): string {
+    const { input, output } = simulator.folders;
+    for (const folder of [input, output]) mkdirSync(join(folder, 'millrace', runId), { recursive: true });
+    return runId;
+  }
+
+  const foldersLeft = (): string[] => {
+    const { input, output } = simulator.folders;
+    return [input, output].flatMap((folder) => readdirSync(join(folder, 'millrace')));
+  };
+
+  async function post(graph: Graph, runId: string): Promise<void> {
+    const body = JSON.stringify({ prompt: graph, prompt_id: runId, client_id: 'gone' });
+    await fetch(`${simulator.url}/prompt`, { method: 'POST', body });
+  }
+
+  function attached(bounds: Partial<ComfyuiBounds>, restartFile?: string): ComfyuiEngine {
     const server = { mode: 'attach' as const, url: simulator.url, folders: simulator.folders };
-    engine = new ComfyuiEngine({
+    return new ComfyuiEngine({
       server: { ...server, ...(restartFile && { restartFile }) },
       bounds: { ...BOUNDS, ...bounds },
     });
-    return { started: engine.start(), release: () => hold.release() };
   }
 
   it('is not ready, and takes no run, before that has left; then nothing of it is left', async () => {
@@ -65,8 +86,47 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
     await started;
     expect(await engine.health()).toMatchObject({ ready: true, problem: null });
     expect(simulator.server.queue.history.size).toBe(0);
-    expect(readdirSync(join(simulator.folders.output, 'millrace'))).toEqual(['of-another']);
+    expect(foldersLeft()).toEqual(['of-another', 'of-another']);
     expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+  });
+
+  it('leaves no file of a run that ended meanwhile, and those of others', async () => {
+    simulator = await ComfyuiSimulator.start();
+    await post(STEPPING, makeFolders(randomUUID()));
+    // Of somebody who uses the server as well: its files are not where those of runs are.
+    await post({ ...STEPPING, '2': saving('theirs') }, randomUUID());
+    await simulator.server.whenIdle();
+    makeFolders('of-another');
+    engine = attached({});
+    await engine.start();
+    expect(foldersLeft()).toEqual(['of-another', 'of-another']);
+    expect(readdirSync(simulator.folders.output)).toContainEqual(expect.stringMatching(/^theirs/));
+    expect(simulator.server.queue.history.size).toBe(0);
+  });
+
+  it('forgets a run that ended only once its files are gone', async () => {
+    simulator = await ComfyuiSimulator.start();
+    await post(STEPPING, makeFolders(randomUUID()));
+    await simulator.server.whenIdle();
+    const left: string[][] = [];
+    const clear = jest.spyOn(simulator.server.queue.history, 'clear');
+    clear.mockImplementationOnce(() => void left.push(foldersLeft()));
+    engine = attached({});
+    await engine.start();
+    expect(left).toEqual([[]]);
+  });
+
+  it('goes on removing what has not changed for a day', async () => {
+    simulator = await ComfyuiSimulator.start();
+    engine = attached({ sweepMs: 20 });
+    await engine.start();
+    makeFolders('new');
+    makeFolders('old');
+    const old = new Date(Date.now() - 25 * 3_600_000);
+    for (const folder of [simulator.folders.input, simulator.folders.output])
+      utimesSync(join(folder, 'millrace/old'), old, old);
+    await eventually('the old folders are gone', () => foldersLeft().length === 2);
+    expect(foldersLeft()).toEqual(['new', 'new']);
   });
 
   it('has it restarted by who runs it where a run ignores the interrupt', async () => {

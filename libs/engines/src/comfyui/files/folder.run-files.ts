@@ -71,6 +71,10 @@ export class FolderRunFiles implements RunFiles {
     await Promise.all(this.runsFolders().map((folder) => rm(folder, { recursive: true, force: true })));
   }
 
+  async runs(): Promise<string[]> {
+    return [...new Set((await Promise.all(this.runsFolders().map(namesIn))).flat())];
+  }
+
   async cleanLeft(runIds: readonly string[]): Promise<void> {
     const before = Date.now() - LEFT_AFTER_MS;
     for (const folder of this.runsFolders()) {

@@ -30,6 +30,10 @@ export class HttpRunFiles implements RunFiles {
     return Promise.resolve();
   }
 
+  runs(): Promise<string[]> {
+    return Promise.resolve([]);
+  }
+
   cleanLeft(): Promise<void> {
     return Promise.resolve();
   }

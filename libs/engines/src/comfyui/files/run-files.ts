@@ -17,6 +17,8 @@ export interface RunFiles {
   list(folder: string): Promise<ServerFile[]>;
   /** Removes what a run left, as far as it can be reached: its input and output folder, and these temporary files. */
   clean(runId: string, temporary: readonly ServerFile[]): Promise<void>;
+  /** Ids of the runs that have files; empty where the folders can't be read. */
+  runs(): Promise<string[]>;
   /**
    * Removes what earlier runs left because their process died: what these runs have, and of all others what has not changed for
    * longer than any run takes. The folders may be shared with engines that have runs now.

@@ -71,7 +71,7 @@ import {
   SweepDemoNetworksLoop,
   TurnStore,
 } from './rotation';
-import { AdoptCappedJobsLoop, CancelSpentJobsLoop, SpendCapStore } from './spend';
+import { AdoptCappedJobsLoop, CancelSpentJobsLoop, RecountKeyCapsLoop, SpendCapStore } from './spend';
 import {
   GroupStore,
   RunTimesStore,
@@ -245,6 +245,7 @@ export function composeMaintenance(
       new CancelBatchesLoop(database, lifecycle),
       new CancelSpentJobsLoop(database, new SpendCapStore(), lifecycle),
       new AdoptCappedJobsLoop(database, new SpendCapStore()),
+      new RecountKeyCapsLoop(database, new SpendCapStore()),
       new CompleteBatchesLoop(database),
       new SweepExpiredJobsLoop(database),
       new SweepExpiredBatchesLoop(database),

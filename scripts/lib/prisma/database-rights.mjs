@@ -15,11 +15,11 @@ const SWEEP = 'SELECT, UPDATE, DELETE';
 const ALL = 'SELECT, INSERT, UPDATE, DELETE';
 const NOTHING = '';
 /**
- * To see which keys expire, and to note that it was said; as which key a member is signed in; to take what names somebody from those that are
- * erased. It never reads the hash of a key.
+ * To see which keys expire, and to note that it was said; as which key a member is signed in; which keys spend together; to take
+ * what names somebody from those that are erased. It never reads the hash of a key.
  */
 const NOTE_EXPIRY =
-  'SELECT (id, account_id, name, last_four, labels, created_at, expires_at, revoked_at, expiry_notice_days, member_id, is_session_key), ' +
+  'SELECT (id, account_id, name, last_four, labels, created_at, expires_at, revoked_at, expiry_notice_days, member_id, is_session_key, spend_keys), ' +
   'UPDATE (expiry_notice_days, name, labels, key_hash)';
 /** To delete those of networks, to take its name from one that is erased, and to count what its developers are mailed. */
 const FORGET_ACCOUNT =

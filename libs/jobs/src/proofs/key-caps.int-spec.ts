@@ -10,7 +10,14 @@ import { JobAudit } from '../audit';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { endingOf } from '../fixtures/job-world';
 import { LabelRuleStore, labelOutlook, labelRefusal } from '../labels';
-import { AdoptCappedJobsLoop, SpendCapStore, composeSpendCaps, type SpendCap, type SpendCapDraft } from '../spend';
+import {
+  AdoptCappedJobsLoop,
+  RecountKeyCapsLoop,
+  SpendCapStore,
+  composeSpendCaps,
+  type SpendCap,
+  type SpendCapDraft,
+} from '../spend';
 import { GroupStore } from '../submission';
 import { jobSettings } from '../job.settings';
 import { readSettings } from '@millrace/platform';
@@ -218,23 +225,76 @@ describe('a submission', () => {
 
 describe('jobs and keys of the version before', () => {
   const pretend = (sql: Prisma.Sql): Promise<number> => test.database.execute(sql);
+  /** As a process of the version before counts what the key submits: by itself alone, where its row is looked for. */
+  async function submitAlone(key: string): Promise<void> {
+    await jobs.world.submit({ holdMicros: HOLD, priceMicrosPerSecond: PRICE });
+    await pretend(Prisma.sql`
+      UPDATE jobs SET api_key_id = ${key}::uuid, limited_labels = '{@key}' WHERE account_id = ${jobs.accountId}::uuid AND api_key_id IS NULL`);
+    await pretend(Prisma.sql`
+      INSERT INTO label_use AS u (account_id, label, value, live, held_micros) VALUES (${jobs.accountId}::uuid, '@key', ${key}, 1, ${HOLD})
+      ON CONFLICT (account_id, label, value) DO UPDATE SET live = u.live + 1, held_micros = u.held_micros + ${HOLD}`);
+  }
+  const age = (): Promise<number> =>
+    pretend(Prisma.sql`
+      UPDATE label_rules SET updated_at = updated_at - interval '1 hour' WHERE account_id = ${jobs.accountId}::uuid`);
+  /** A whole round. */
+  async function recount(): Promise<void> {
+    const loop = new RecountKeyCapsLoop(test.database, new SpendCapStore());
+    while ((await loop.runOnce()) > 0);
+  }
 
   it('keep the counts whole, and count by the cap within seconds', async () => {
     const first = await makeKey();
     const second = await rotate(first);
     await put();
-    // As a process of the version before counts what the successor submits.
-    await jobs.world.submit({ holdMicros: HOLD, priceMicrosPerSecond: PRICE });
-    await pretend(Prisma.sql`
-      UPDATE jobs SET api_key_id = ${second}::uuid, limited_labels = '{@key}' WHERE account_id = ${jobs.accountId}::uuid`);
-    await pretend(Prisma.sql`
-      INSERT INTO label_use (account_id, label, value, live, held_micros) VALUES (${jobs.accountId}::uuid, '@key', ${second}, 1, ${HOLD})`);
+    await submitAlone(second);
     expect(await new AdoptCappedJobsLoop(test.database, new SpendCapStore()).runOnce()).toBe(1);
     expect(await isAccepted(first)).toBe(false);
     expect(await auditOf()).toEqual([]);
     await finish(100);
     for (const id of [first, second])
       expect(await useOf(id)).toMatchObject({ live: 0, heldMicros: 0n, dayMicros: 100n });
+    expect(await auditOf()).toEqual([]);
+  });
+
+  it('come under the cap of their line, and have charged to it what they were, however old the cap is', async () => {
+    const first = await makeKey();
+    await put({ keyId: first, dailyMicros: 2n * HOLD });
+    const second = await rotate(first);
+    await submitAlone(second);
+    await finish(600);
+    await submitAlone(second);
+    await age();
+    await recount();
+    expect(await useOf(first)).toMatchObject({ live: 1, heldMicros: HOLD, dayMicros: 600n, monthMicros: 600n });
+    expect(await isAccepted(first)).toBe(false);
+    await recount();
+    expect(await auditOf()).toEqual([]);
+    await finish(100);
+    await recount();
+    expect(await useOf(first)).toMatchObject({ live: 0, heldMicros: 0n, dayMicros: 700n, monthMicros: 700n });
+    expect(await auditOf()).toEqual([]);
+  });
+
+  it('come under the cap of each key, and of the one that made theirs, and no other is looked at', async () => {
+    const [maker, lone] = [await makeKey(), await makeKey()];
+    const made = await makeKey(maker);
+    await put({ keyId: lone });
+    await put({ keyId: made });
+    const counted = async (): Promise<(string | null)[]> => {
+      const caps = await new SpendCapStore().listOfLines(test.database, { after: null, limit: 1_000 });
+      return caps.filter(({ accountId }) => accountId === jobs.accountId).map(({ value }) => value);
+    };
+    expect(await counted()).toEqual([]);
+    await put({ keyId: maker });
+    expect(await counted()).toEqual([maker]);
+    await put();
+    expect((await counted()).sort()).toEqual([maker, null].sort());
+    await submitAlone(made);
+    await finish(300);
+    await recount();
+    expect(await useOf(maker)).toMatchObject({ live: 0, dayMicros: 300n });
+    expect(await useOf(made)).toMatchObject({ live: 0, dayMicros: 300n });
     expect(await auditOf()).toEqual([]);
   });
 
@@ -288,8 +348,7 @@ describe('jobs and keys of the version before', () => {
     await pretend(Prisma.sql`UPDATE api_keys SET spend_keys = NULL WHERE account_id = ${jobs.accountId}::uuid`);
     expect(await isAccepted(third)).toBe(true);
     await put({ keyId: second, dailyMicros: 3n * HOLD });
-    await pretend(Prisma.sql`
-      UPDATE label_rules SET updated_at = updated_at - interval '1 hour' WHERE account_id = ${jobs.accountId}::uuid`);
+    await age();
     await migrate('20270106000100_caps_of_rotated_keys');
     await new AdoptCappedJobsLoop(test.database, new SpendCapStore()).runOnce();
     expect(await listed()).toEqual([third]);

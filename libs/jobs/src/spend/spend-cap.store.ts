@@ -159,6 +159,19 @@ export class SpendCapStore {
       ORDER BY r.id LIMIT ${limit}`);
   }
 
+  /** Caps that count what several keys submit, in the order of their ids: of a key that was rotated or made others, and of each key where one is. */
+  async listOfLines(
+    statements: Statements,
+    { after, limit }: { after: string | null; limit: number },
+  ): Promise<FreshCap[]> {
+    return statements.rows(Prisma.sql`
+      SELECT r.id, r.account_id, r.label, r.value FROM label_rules r
+      WHERE r.label = ${KEY_LABEL} AND r.id > ${after ?? BEFORE_ALL}::uuid AND EXISTS (
+        SELECT FROM api_keys k WHERE k.account_id = r.account_id AND k.spend_keys IS NOT NULL
+          AND (r.value IS NULL OR r.value = ANY(k.spend_keys::text[]) AND r.value <> k.id::text))
+      ORDER BY r.id LIMIT ${limit}`);
+  }
+
   /** Jobs that wait or run though a cap with `stop` is used up, in the order of their ids. */
   async listSpent(statements: Statements, after: string | null, limit: number): Promise<SpentJob[]> {
     return statements.rows(Prisma.sql`

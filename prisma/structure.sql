@@ -38,6 +38,26 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.count_first_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    UPDATE label_use u SET day_warned = 0, month_warned = 0, day_mail = 0, month_mail = 0, day_stopped_on = NULL, month_stopped_on = NULL
+    WHERE u.account_id = NEW.account_id AND u.label = NEW.label AND u.value = NEW.value;
+    INSERT INTO label_use AS u (account_id, label, value, day, day_micros, month_micros)
+    SELECT NEW.account_id, NEW.label, NEW.value, (now() AT TIME ZONE 'UTC')::date, coalesce(sum(g.day_micros), 0), sum(g.month_micros)
+    FROM (
+        SELECT r.api_key_id, sum(r.charged_micros) AS month_micros,
+            sum(r.charged_micros) FILTER (WHERE r.finished_at >= date_trunc('day', now(), 'UTC')) AS day_micros
+        FROM usage_records r
+        WHERE r.account_id = NEW.account_id AND r.finished_at >= date_trunc('month', now(), 'UTC') GROUP BY r.api_key_id
+    ) g WHERE NEW.value::uuid = ANY (spend_keys_of(g.api_key_id)) HAVING count(*) > 0
+    ON CONFLICT (account_id, label, value) DO UPDATE SET day = excluded.day, day_micros = excluded.day_micros, month_micros = excluded.month_micros;
+    RETURN NULL;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.count_stored_bytes()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -410,23 +430,8 @@ CREATE OR REPLACE FUNCTION public.name_first_key()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-DECLARE
-    first_key CONSTANT text := (spend_keys_of(NEW.value::uuid))[1]::text;
 BEGIN
-    IF NEW.value = first_key THEN
-        RETURN NEW;
-    END IF;
-    NEW.value := first_key;
-    PERFORM FROM label_use u WHERE u.account_id = NEW.account_id AND u.label = NEW.label AND u.value = first_key FOR UPDATE;
-    INSERT INTO label_use AS u (account_id, label, value, day, day_micros, month_micros)
-    SELECT NEW.account_id, NEW.label, first_key, (now() AT TIME ZONE 'UTC')::date, coalesce(sum(g.day_micros), 0), coalesce(sum(g.month_micros), 0)
-    FROM (
-        SELECT r.api_key_id, sum(r.charged_micros) AS month_micros,
-            sum(r.charged_micros) FILTER (WHERE r.finished_at >= date_trunc('day', now(), 'UTC')) AS day_micros
-        FROM usage_records r
-        WHERE r.account_id = NEW.account_id AND r.finished_at >= date_trunc('month', now(), 'UTC') GROUP BY r.api_key_id
-    ) g WHERE first_key::uuid = ANY (spend_keys_of(g.api_key_id))
-    ON CONFLICT (account_id, label, value) DO UPDATE SET day = excluded.day, day_micros = excluded.day_micros, month_micros = excluded.month_micros;
+    NEW.value := (spend_keys_of(NEW.value::uuid))[1]::text;
     RETURN NEW;
 END
 $function$;
@@ -2222,6 +2227,7 @@ CREATE TRIGGER job_graphs_append_trigger BEFORE UPDATE ON public.job_graphs FOR 
 CREATE TRIGGER job_transitions_append_trigger BEFORE UPDATE ON public.job_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change('history is only appended to');
 CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION refuse_step_back();
 CREATE TRIGGER jobs_terminal_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN ((old.delivery = 'done'::text)) EXECUTE FUNCTION refuse_terminal_change('nothing leaves a terminal state');
+CREATE TRIGGER label_rules_count_trigger AFTER INSERT OR UPDATE ON public.label_rules FOR EACH ROW WHEN (((new.label = '@key'::text) AND (new.value IS NOT NULL))) EXECUTE FUNCTION count_first_key();
 CREATE TRIGGER label_rules_first_key_trigger BEFORE INSERT OR UPDATE OF value ON public.label_rules FOR EACH ROW WHEN (((new.label = '@key'::text) AND (new.value IS NOT NULL))) EXECUTE FUNCTION name_first_key();
 CREATE TRIGGER label_use_spend_trigger BEFORE INSERT OR UPDATE ON public.label_use FOR EACH ROW EXECUTE FUNCTION note_label_spend();
 CREATE TRIGGER label_use_warning_trigger AFTER INSERT OR UPDATE ON public.label_use FOR EACH ROW WHEN (((new.day_warned > 0) OR (new.month_warned > 0))) EXECUTE FUNCTION record_spend_warnings();

@@ -234,6 +234,12 @@ describe('jobs and keys of the version before', () => {
       INSERT INTO label_use AS u (account_id, label, value, live, held_micros) VALUES (${jobs.accountId}::uuid, '@key', ${key}, 1, ${HOLD})
       ON CONFLICT (account_id, label, value) DO UPDATE SET live = u.live + 1, held_micros = u.held_micros + ${HOLD}`);
   }
+  /** As a process of the version before sets a cap, by the key's own id. */
+  const set = (key: string, dailyMicros: bigint): Promise<number> =>
+    pretend(Prisma.sql`
+      INSERT INTO label_rules AS r (id, account_id, label, value, daily_micros, daily_at_cap)
+      VALUES (${newId()}::uuid, ${jobs.accountId}::uuid, '@key', ${key}, ${dailyMicros}, 'stop')
+      ON CONFLICT (account_id, label, value) DO UPDATE SET daily_micros = excluded.daily_micros, updated_at = now()`);
   const age = (): Promise<number> =>
     pretend(Prisma.sql`
       UPDATE label_rules SET updated_at = updated_at - interval '1 hour' WHERE account_id = ${jobs.accountId}::uuid`);
@@ -304,12 +310,6 @@ describe('jobs and keys of the version before', () => {
     await finish(400);
     const second = await rotate(first);
     const third = await rotate(second);
-    // As a process of the version before sets a cap, by the key's own id.
-    const set = (key: string, dailyMicros: bigint): Promise<number> =>
-      pretend(Prisma.sql`
-        INSERT INTO label_rules AS r (id, account_id, label, value, daily_micros, daily_at_cap)
-        VALUES (${newId()}::uuid, ${jobs.accountId}::uuid, '@key', ${key}, ${dailyMicros}, 'stop')
-        ON CONFLICT (account_id, label, value) DO UPDATE SET daily_micros = excluded.daily_micros, updated_at = now()`);
     await set(third, 2n * HOLD);
     expect(await listed()).toEqual([third]);
     expect(await useOf(first)).toMatchObject({ dayMicros: 400n, monthMicros: 400n });
@@ -318,6 +318,23 @@ describe('jobs and keys of the version before', () => {
     await set(second, 3n * HOLD);
     expect(await listed()).toEqual([third]);
     expect(await isAccepted(first)).toBe(true);
+    expect(await auditOf()).toEqual([]);
+  });
+
+  it('have caps raised and lowered that decide by what they are then', async () => {
+    const first = await makeKey();
+    await put({ keyId: first, monthlyMicros: null });
+    expect(await isAccepted(first)).toBe(true);
+    await finish(Number(HOLD));
+    const caps = (): Promise<SpendCap[]> => composeSpendCaps(test.database).list(jobs.accountId);
+    expect(await caps()).toMatchObject([{ dayMicros: HOLD, dayStopped: true }]);
+    const second = await rotate(first);
+    await set(second, 3n * HOLD);
+    expect(await caps()).toMatchObject([{ dailyMicros: 3n * HOLD, dayMicros: HOLD, dayStopped: false }]);
+    expect(await isAccepted(second)).toBe(true);
+    await set(second, HOLD);
+    expect(await caps()).toMatchObject([{ dayStopped: true }]);
+    expect(await isAccepted(second)).toBe(false);
     expect(await auditOf()).toEqual([]);
   });
 

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
-const waiting = new WeakMap<ServerResponse, (() => void)[]>();
+/** On the response itself: a WeakMap of every answer costs the garbage collector more than what it is for. */
+const WAITING = Symbol('waiting');
+type Closing = ServerResponse & { [WAITING]?: (() => void)[] };
 
 /**
  * Call a listener once an answer has been sent, or its connection has ended; listeners are called in their order. They share one of the
@@ -9,15 +11,13 @@ const waiting = new WeakMap<ServerResponse, (() => void)[]>();
  * @param response that has not closed.
  */
 export function whenClosed(response: ServerResponse, listener: () => void): void {
-  const listeners = waiting.get(response);
-  if (listeners !== undefined) {
-    listeners.push(listener);
+  const closing: Closing = response;
+  if (closing[WAITING] !== undefined) {
+    closing[WAITING].push(listener);
     return;
   }
-  const all = [listener];
-  waiting.set(response, all);
+  const listeners = (closing[WAITING] = [listener]);
   response.once('close', () => {
-    waiting.delete(response);
-    for (const each of all) each();
+    for (const each of listeners) each();
   });
 }

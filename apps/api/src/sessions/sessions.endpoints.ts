@@ -18,7 +18,8 @@ export const signIn = defineEndpoint({
   description:
     'Exchanges an API key, a sign-in link or an invitation for a cookie. A request with that cookie and without an Authorization header is ' +
     "the key's, with its scopes and limits. If its method changes something, it must carry `Millrace-Console: 1`. Where an " +
-    'open self-hosted surface asks for no credential, nothing is exchanged.',
+    'open self-hosted surface asks for no credential, nothing is exchanged. Where nothing was sent and something is asked for, ' +
+    '`details.credential` of the 401 says what: `api_key`, or the one `token` of a self-hosted surface.',
   body: SignInSchema,
   answers: {
     201: { description: 'Signed in.', schema: SessionSchema, headers: { 'Set-Cookie': SET_COOKIE } },

@@ -116,7 +116,10 @@ describe('a sign-in link', () => {
 
 describe('on a self-hosted surface', () => {
   it('the token is exchanged for a session, which does what the token does', async () => {
-    expect((await signIn({}, closed)).status).toBe(401);
+    expect(await signIn({}, closed)).toMatchObject({
+      status: 401,
+      body: { error: { details: { credential: 'token' } } },
+    });
     expect((await signIn({ api_key: `${TOKEN}x` }, closed)).status).toBe(401);
     const answer = await signIn({ api_key: TOKEN }, closed);
     expect(answer).toMatchObject({ status: 201, body: { account: { id: SELF_HOSTED_ACCOUNT }, key: { id: null } } });

@@ -76,7 +76,7 @@ export class SignInService {
     request: Request,
     key: string | undefined,
   ): Promise<{ accountId: string; apiKeyId: string | null }> {
-    if (key === undefined) throw new Refusal('unauthorized', 'Send an API key of your account as api_key.');
+    if (key === undefined) throw asksFor('api_key', 'Send an API key of your account as api_key.');
     const caller = await this.authenticator.holderOf(key, networkOf(request));
     await this.gate.assertAllowed(caller, addressOf(request), networkOf(request));
     this.limits.take(request, caller, 'requests');
@@ -87,13 +87,18 @@ export class SignInService {
   private withToken(request: Request, sent: string | undefined): { accountId: string; apiKeyId: null } {
     const { token } = this.settings;
     if (token !== undefined && sent === undefined) {
-      throw new Refusal('unauthorized', 'Send the token of this service as api_key.');
+      throw asksFor('token', 'Send the token of this service as api_key.');
     }
     if (token !== undefined && !equalTexts(sent ?? '', token)) {
       throw this.failures.refusal(networkOf(request), 'This is not the token that the service was configured with.');
     }
     return { accountId: SELF_HOSTED_ACCOUNT, apiKeyId: null };
   }
+}
+
+/** Nothing was sent: a page that asks for it has to know what to ask for. */
+function asksFor(credential: 'api_key' | 'token', message: string): Refusal {
+  return new Refusal('unauthorized', message, { details: { credential } });
 }
 
 /** The browser of who presents a link, and its network. */

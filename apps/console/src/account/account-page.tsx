@@ -17,7 +17,7 @@ import './account.css';
 
 /** The account: who is signed in, its plan, its limits and their use. */
 export function AccountPage(): ReactNode {
-  const { account, may } = useSession();
+  const { account, key, may } = useSession();
   const readable = may('usage:read');
   const overview = useQuery({ ...accountQuery, enabled: readable });
   const signOut = useSignOut();
@@ -25,7 +25,7 @@ export function AccountPage(): ReactNode {
     <Page
       title="Account"
       width="text"
-      beside={<span className="soft clip">{account.name}</span>}
+      beside={<span className="soft clip">{key.id === null ? 'Self-hosted service' : account.name}</span>}
       actions={
         <Button icon={<Icon name="out" />} onClick={() => signOut('everywhere')}>
           Sign out everywhere

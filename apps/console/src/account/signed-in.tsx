@@ -8,6 +8,7 @@ import { Ago } from '../ui/display/time';
 /** Who is signed in, and as which key. */
 export function SignedIn({ account }: { account: Account | undefined }): ReactNode {
   const session = useSession();
+  if (session.key.id === null) return <SignedInToService />;
   return (
     <section className="panel" aria-labelledby="signed-in">
       <div className="panel-head">
@@ -47,6 +48,27 @@ export function SignedIn({ account }: { account: Account | undefined }): ReactNo
           “Sign out everywhere” ends your sessions in all browsers; where you are an owner, all of this account. Its API
           keys go on.
         </p>
+      </div>
+    </section>
+  );
+}
+
+/** A self-hosted service has one account, without keys and members: of it nobody needs to know. */
+function SignedInToService(): ReactNode {
+  const { expires_at: ends } = useSession();
+  return (
+    <section className="panel" aria-labelledby="signed-in">
+      <div className="panel-head">
+        <h2 id="signed-in">Signed in</h2>
+      </div>
+      <div className="signed-in">
+        <Facts>
+          <Fact name="Service">Self-hosted</Fact>
+          <Fact name="The session ends">
+            <Ago at={ends} />
+          </Fact>
+        </Facts>
+        <p className="small soft">“Sign out everywhere” ends the sessions of all browsers. Programs go on.</p>
       </div>
     </section>
   );

@@ -21,6 +21,9 @@ export interface SignInOffer {
   asked_here: boolean;
 }
 
+/** What a service asks of who signs in: an API key of an account, or the one token of a self-hosted service, which has no accounts. */
+export type AskedCredential = 'api_key' | 'token';
+
 /** What stands behind the `#` of an address, and works once. */
 type Link = { link: string } | { invitation: string };
 /** What signs in: a key, a one-time link, an invitation, or nothing where the service is open. */
@@ -50,9 +53,18 @@ const linkOfAddress = takeLink();
 /** The session of this browser. Null: sign in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async (): Promise<Session | null> => (await currentSession()) ?? signInOpen(),
+  queryFn: async ({ client }): Promise<Session | null> => (await currentSession()) ?? signInOpen(client),
   staleTime: 60_000,
   retry: false,
+});
+
+/** What this service asks for; known when there is no session. */
+export const askedQuery = queryOptions({
+  queryKey: ['asked-credential'],
+  queryFn: (): AskedCredential => 'api_key',
+  initialData: 'api_key' as const,
+  staleTime: Infinity,
+  gcTime: Infinity,
 });
 
 /**
@@ -115,7 +127,7 @@ export function followAccount(client: QueryClient, onOther: (session: Session) =
     shown = next;
     actFor(next);
     if (left === null) return;
-    const kept: unknown[] = [sessionQuery.queryKey[0], offerQuery.queryKey[0]];
+    const kept: unknown[] = [sessionQuery, offerQuery, askedQuery].map(({ queryKey }) => queryKey[0]);
     client.removeQueries({ predicate: (query) => !kept.includes(query.queryKey[0]) });
     if (session !== null) onOther(session);
   });
@@ -135,13 +147,15 @@ function isUnauthorized(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401;
 }
 
-/** A self-hosted service without a token lets anyone in. */
-async function signInOpen(): Promise<Session | null> {
+/** A self-hosted service without a token lets anyone in; any other service says what it asks for. */
+async function signInOpen(client: QueryClient): Promise<Session | null> {
   try {
     return await signIn({});
   } catch (error) {
-    if (error instanceof ApiError && error.status > 0 && error.status < 500) return null;
-    throw error;
+    if (!(error instanceof ApiError) || error.status === 0 || error.status >= 500) throw error;
+    const asked: AskedCredential = error.details?.['credential'] === 'token' ? 'token' : 'api_key';
+    client.setQueryData(askedQuery.queryKey, asked);
+    return null;
   }
 }
 

@@ -24,7 +24,7 @@ export function KeysPage(): ReactNode {
   if (key.id === null) {
     return (
       <Page title="API keys">
-        <Empty icon="keys" title="This surface has no keys">
+        <Empty icon="keys" title="This service has no keys">
           <p>Who may reach a self-hosted service uses it without one, or with its one token.</p>
         </Empty>
       </Page>

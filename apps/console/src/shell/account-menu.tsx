@@ -17,8 +17,8 @@ export function AccountMenu(): ReactNode {
       <Menu.Trigger className="account">
         <Icon name="person" />
         <span className="account-text">
-          <span className="clip">{account.name}</span>
-          <span className="clip small faint">{member?.email ?? key.name}</span>
+          <span className="clip">{key.id === null ? 'Self-hosted service' : account.name}</span>
+          {key.id !== null && <span className="clip small faint">{member?.email ?? key.name}</span>}
         </span>
         <Icon name="more" />
       </Menu.Trigger>

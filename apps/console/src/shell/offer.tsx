@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { leaveOffer, takeOffer, type SignInOffer } from '../api/session';
+import { leaveOffer, takeOffer, type AskedCredential, type SignInOffer } from '../api/session';
 import { Button } from '../ui/controls/button';
 import { Caution } from '../ui/display/caution';
 import { ErrorNote } from '../ui/display/error-note';
@@ -11,17 +11,19 @@ interface OfferProps {
   /** Undefined: it could not be read, with an error. */
   offer: SignInOffer | undefined;
   error: unknown;
+  /** Instead of the link. */
+  asked: AskedCredential;
   /** The account to which this browser is signed in. */
   left: SignInOffer['account'] | null;
 }
 
 /** What a link signs in to, and as whom, before it does: who sent the link may read what is then done in that account. */
-export function Offer({ offer, error, left }: OfferProps): ReactNode {
+export function Offer({ offer, error, asked, left }: OfferProps): ReactNode {
   const client = useQueryClient();
   const take = useMutation({ mutationFn: () => takeOffer(client) });
   const leave = (
     <Button onClick={() => leaveOffer(client)}>
-      {left === null ? 'Sign in in another way' : `Stay in ${left.name}`}
+      {left !== null ? `Stay in ${left.name}` : asked === 'token' ? 'Sign in with the token' : 'Sign in in another way'}
     </Button>
   );
   if (offer === undefined) {
@@ -36,27 +38,30 @@ export function Offer({ offer, error, left }: OfferProps): ReactNode {
     );
   }
   const { account, member } = offer;
+  const act = asked === 'token' ? 'Sign in' : `Join ${account.name}`;
   return (
     <main className="sign-in">
       <div className="sign-in-box">
         <Mark />
         <div>
-          <h1>Join {account.name}</h1>
-          <p className="soft">
-            {member === null
-              ? 'This link signs this browser in to the account. Go on if you expected it.'
-              : `This link signs this browser in as ${member.email}, with the role ${member.role}. Go on if you expected it.`}
-          </p>
+          <h1>{act}</h1>
+          <p className="soft">{meaningOf(offer, asked)} Go on if you expected it.</p>
         </div>
         {left !== null && left.id !== account.id && (
           <Caution>This browser leaves {left.name}, in its other tabs, too.</Caution>
         )}
         {take.isError && <ErrorNote error={take.error} title="The link signs nobody in" />}
         <Button kind="primary" busy={take.isPending} onClick={() => take.mutate()}>
-          Join {account.name} {member !== null && `as ${member.email}`}
+          {act} {member !== null && `as ${member.email}`}
         </Button>
         {leave}
       </div>
     </main>
   );
+}
+
+function meaningOf({ member }: SignInOffer, asked: AskedCredential): string {
+  if (asked === 'token') return 'This link signs this browser in to the service, as its token does.';
+  if (member === null) return 'This link signs this browser in to the account.';
+  return `This link signs this browser in as ${member.email}, with the role ${member.role}.`;
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { offerQuery, sessionQuery } from '../api/session';
+import { askedQuery, offerQuery, sessionQuery } from '../api/session';
 import { Button } from '../ui/controls/button';
 import { ErrorNote } from '../ui/display/error-note';
 import { Icon } from '../ui/controls/icon';
@@ -23,10 +23,11 @@ export function Shell(): ReactNode {
   const offer = useQuery(offerQuery);
   // A link may sign in: who is signed in is read after that.
   const session = useQuery({ ...sessionQuery, enabled: !offer.isPending });
+  const { data: asked } = useQuery(askedQuery);
   const isDocs = useRouterState({ select: ({ location }) => DOCS.test(location.pathname) });
   if (session.isPending) return <Opening />;
   if (offer.data !== null && !leavesNothing(session.data ?? null, offer.data))
-    return <Offer offer={offer.data} error={offer.error} left={session.data?.account ?? null} />;
+    return <Offer offer={offer.data} error={offer.error} asked={asked} left={session.data?.account ?? null} />;
   if (isDocs && !session.data) return <ReaderFrame />;
   if (session.data === undefined) {
     return (
@@ -35,7 +36,7 @@ export function Shell(): ReactNode {
       </main>
     );
   }
-  if (session.data === null) return <SignIn />;
+  if (session.data === null) return <SignIn asked={asked} />;
   return (
     <SessionContext value={session.data}>
       <Frame key={session.data.account.id} />

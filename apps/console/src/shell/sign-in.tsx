@@ -1,7 +1,7 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { asApiError } from '../api/api-error';
-import { enter, signIn } from '../api/session';
+import { enter, signIn, type AskedCredential } from '../api/session';
 import { Button } from '../ui/controls/button';
 import { CodeBlock } from '../ui/display/code-block';
 import { ErrorNote } from '../ui/display/error-note';
@@ -10,8 +10,25 @@ import { Mark } from './mark';
 import { SignInMail } from './sign-in-mail';
 import './sign-in.css';
 
-/** Exchanges an API key for a session. The key itself is kept nowhere in the browser. */
-export function SignIn(): ReactNode {
+/** What is asked for, and what a person does whose credential is refused. */
+const ASKED = {
+  api_key: {
+    lead: 'With an API key of your account.',
+    label: 'API key',
+    placeholder: 'mr_live_…',
+    cure: 'Check that all of the key was copied and that it was not revoked, or sign in with another one.',
+  },
+  token: {
+    lead: 'With the token of this self-hosted service. It has no accounts, members or keys.',
+    label: 'Token',
+    placeholder: '',
+    cure: 'Check that all of the token was copied, and that the service still runs with it.',
+  },
+} as const;
+
+/** Exchanges an API key, or the token of a self-hosted service, for a session. It is kept nowhere in the browser. */
+export function SignIn({ asked }: { asked: AskedCredential }): ReactNode {
+  const { lead, label, placeholder, cure } = ASKED[asked];
   const [key, setKey] = useState('');
   const client = useQueryClient();
   const exchange = useMutation({
@@ -28,16 +45,16 @@ export function SignIn(): ReactNode {
         <Mark />
         <div>
           <h1>Sign in</h1>
-          <p className="soft">With an API key of your account.</p>
+          <p className="soft">{lead}</p>
         </div>
-        <Field label="API key" note="It becomes a session of this browser. No page can read it afterwards.">
+        <Field label={label} note="It becomes a session of this browser. No page can read it afterwards.">
           {(ids) => (
             <input
               {...ids}
               className="input mono"
               type="password"
               autoComplete="current-password"
-              placeholder="mr_live_…"
+              placeholder={placeholder}
               value={key}
               onChange={(event) => setKey(event.target.value)}
               autoFocus
@@ -45,26 +62,41 @@ export function SignIn(): ReactNode {
             />
           )}
         </Field>
-        {exchange.isError && <ErrorNote error={exchange.error} {...cureOf(exchange.error)} />}
+        {exchange.isError && (
+          <ErrorNote error={exchange.error} {...(asApiError(exchange.error).code === 'unauthorized' ? { cure } : {})} />
+        )}
         <Button type="submit" kind="primary" busy={exchange.isPending}>
           Sign in
         </Button>
-        <SignInMail />
-        <details>
-          <summary>Where is my key?</summary>
-          <p className="soft">
-            Who runs this service gives you the first one. On your own machine the service prints a key, and a link that
-            signs you in:
-          </p>
-          <CodeBlock label="Terminal" text="npm start" />
-        </details>
+        {asked === 'token' ? <WhereIsTheToken /> : <OtherWays />}
       </form>
     </main>
   );
 }
 
-/** What a person does whose key is refused; any other error has the cure of the catalogue. */
-function cureOf(error: unknown): { cure?: string } {
-  if (asApiError(error).code !== 'unauthorized') return {};
-  return { cure: 'Check that all of the key was copied and that it was not revoked, or sign in with another one.' };
+function OtherWays(): ReactNode {
+  return (
+    <>
+      <SignInMail />
+      <details>
+        <summary>Where is my key?</summary>
+        <p className="soft">
+          Who runs this service gives you the first one. On your own machine the service prints a key, and a link that
+          signs you in:
+        </p>
+        <CodeBlock label="Terminal" text="npm start" />
+      </details>
+    </>
+  );
+}
+
+function WhereIsTheToken(): ReactNode {
+  return (
+    <details>
+      <summary>Where is the token?</summary>
+      <p className="soft">
+        Who runs this service chose it, with the flag <code>--token</code> or the setting <code>MILLRACE_TOKEN</code>.
+      </p>
+    </details>
+  );
 }

@@ -2,12 +2,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { sessionQuery, signOut } from '../api/session';
 import { notifyError } from '../ui/display/notices';
 
-/** Forget a session that has ended: the shell shows the sign-in. */
+/** Forget a session that has ended. The shell asks for another one, or, where the service asks for nothing, opens it. */
 export function useForgetSession(): () => void {
   const client = useQueryClient();
-  return () => {
-    client.setQueryData(sessionQuery.queryKey, null);
-  };
+  return () => void client.resetQueries({ queryKey: sessionQuery.queryKey, exact: true });
 }
 
 /** End the session, and forget it. */

@@ -34,6 +34,33 @@ describe('millrace keys', () => {
     expect(host.printed).toContain('Ada');
   });
 
+  it('lists keys as wide as the terminal, and whole in a pipe', async () => {
+    const id = '01a22991-5793-7550-85c7-f17a6a8c81fc';
+    const scopes = ['jobs:read', 'jobs:write', 'assets:read', 'assets:write', 'usage:read', 'keys:admin'];
+    const key = {
+      id,
+      name: 'ci',
+      last_four: 'e6xa',
+      scopes,
+      labels: { user: 'ada' },
+      status: 'live',
+      revoked_at: null,
+    };
+    service.on('GET /platform/v1/api-keys', json(200, { api_keys: [{ ...key, parent_id: id, member_id: id }] }));
+    host = new FakeHost({ env: { ...host.env, NO_COLOR: '1' }, columns: 80 });
+    expect(await millrace('keys', 'ls')).toBe(0);
+    expect(host.printed.split('\n')).toEqual([
+      '  id                                    name  status  labels    scopes',
+      `  ${id}  ci    live    user=ada  jobs:read jobs:…`,
+      '',
+    ]);
+    expect(host.noted).toContain('--json shows more: last four, parent id, member id\n');
+    host = new FakeHost({ env: { ...host.env } });
+    expect(await millrace('keys', 'ls')).toBe(0);
+    expect(host.printed).toContain(`${scopes.join(' ')}  e6xa       –           ${id}  ${id}\n`);
+    expect(host.noted).toBe('');
+  });
+
   it('rotates and revokes keys', async () => {
     service.on('POST /platform/v1/api-keys/k1/rotate', json(200, { id: 'k2', key: 'mr_new' }));
     service.on('DELETE /platform/v1/api-keys/k1', (response) => void response.writeHead(204).end());

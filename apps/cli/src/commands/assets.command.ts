@@ -4,7 +4,7 @@ import { EXPIRES_IN_SECONDS } from '@millrace/contracts';
 import type { Command } from 'commander';
 import type { AssetRecord } from '../client';
 import { interruptible } from '../process';
-import { age, type Cell, plainLine, showTransfer, size, tableLines } from '../terminal';
+import { age, type Cell, moment, plainLine, showTransfer, size, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { collect, parserOf, wholeNumber } from './values/typed-value';
 
@@ -55,26 +55,20 @@ export function addAssets(program: Command, bind: Bind): void {
 async function list(context: CommandContext, { outputs, type, limit }: ListFlags): Promise<void> {
   const { assets } = await context.clients();
   const found = await assets.list({ limit, kind: outputs ? 'output' : 'upload', contentType: type });
-  const { paint } = context.printer;
-  context.print({ assets: found }, () => {
-    if (found.length === 0) return [`  ${paint.faint('No files.')}`];
-    const title = ['asset', 'type', 'size', 'created', 'expires', 'file'].map((text): Cell => ({
-      text,
-      style: paint.faint,
-      align: text === 'size' ? 'right' : undefined,
-    }));
-    return tableLines([title, ...found.map((asset) => listRow(asset, context.host.nowMs()))]);
-  });
+  const rows = found.map((asset) => listRow(asset, context));
+  context.printTable({ assets: found }, ['asset', 'file', 'type', 'size', 'created', 'expires'], rows, 'No files.');
 }
 
-function listRow(asset: AssetRecord, nowMs: number): Cell[] {
+function listRow(asset: AssetRecord, { host, printer }: CommandContext): Cell[] {
+  const nowMs = host.nowMs();
+  const expires = asset.expires_at ?? 'never';
   return [
     asset.id,
+    asset.file_path ?? '',
     asset.content_type,
     { text: size(asset.size_bytes), align: 'right' },
     age(asset.created_at, nowMs),
-    asset.expires_at ?? 'never',
-    asset.file_path ?? '',
+    printer.columns === null ? expires : moment(expires, nowMs),
   ];
 }
 

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { saveDownload } from './save-download';
+import { LISTED } from './values/listed';
 import { paged, pageOf, type PageFlags } from './values/page-options';
 
 interface Filters {
@@ -39,7 +40,7 @@ function withFilters(url: URL, { actor, action, subject, from, to }: Filters): U
 async function list(context: CommandContext, { limit, cursor, ...filters }: Filters & PageFlags): Promise<void> {
   const { api } = await context.clients();
   const url = pageOf(withFilters(api.platform('/audit'), filters), { limit, cursor });
-  context.printRecords(await api.page(url), 'No acts.');
+  context.printRecords(await api.page(url), 'No acts.', LISTED.acts);
 }
 
 async function save(

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Clients, clientsFor, recordOf, recordsOf } from '../client';
 import { type GlobalFlags, isGiven, readLogin, resolveSettings } from '../login';
 import { EXIT, type ExitCode, type Host } from '../process';
-import { factLines, plainLine, Printer, recordLines } from '../terminal';
+import { type Cell, factLines, plainLine, Printer, recordTable } from '../terminal';
 
 /** What a command runs with: the process around it, the global flags and the printer. */
 export class CommandContext {
@@ -42,9 +42,21 @@ export class CommandContext {
   }
 
   /** A list of the service as a table. @param none what is printed when the list is empty. */
-  printRecords(answer: unknown, none: string): void {
-    const { paint, paintNote } = this.printer;
-    this.print(answer, (value) => recordLines(recordsOf(value), this.host.nowMs(), paint, none));
+  printTable(answer: unknown, titles: string[], rows: Cell[][], none: string): void {
+    if (this.asJson) this.printer.json(answer);
+    else this.printer.table(titles, rows, none);
+  }
+
+  /**
+   * The same of records with any fields.
+   *
+   * @param first the fields that matter most: a narrow terminal has no room for the last ones.
+   */
+  printRecords(answer: unknown, none: string, first: readonly string[] = []): void {
+    const { columns, paintNote } = this.printer;
+    const view = { nowMs: this.host.nowMs(), onTerminal: columns !== null, first };
+    const { titles, rows } = recordTable(recordsOf(answer), view);
+    this.printTable(answer, titles, rows, none);
     const { next_cursor: next } = recordOf(answer);
     if (typeof next === 'string')
       this.printer.notes(paintNote.faint(`There are more: add --cursor ${plainLine(next)}`));

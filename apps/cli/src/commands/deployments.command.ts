@@ -4,6 +4,7 @@ import { UsageFailure } from '../process';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { graphFileOrNone } from './values/graph-file';
+import { LISTED } from './values/listed';
 import { modelsOrNone } from './values/model-list';
 import { paged, pageOf, type PageFlags } from './values/page-options';
 import { limitOrDefault, parserOf, wholeNumber } from './values/typed-value';
@@ -95,7 +96,7 @@ function bodyOf(flags: ScaleFlags): Record<string, unknown> {
 
 async function list(context: CommandContext): Promise<void> {
   const { api } = await context.clients();
-  context.printRecords(await api.json(api.platform('/deployments')), 'No deployments.');
+  context.printRecords(await api.json(api.platform('/deployments')), 'No deployments.', LISTED.deployments);
 }
 
 async function get(context: CommandContext, id: string): Promise<void> {
@@ -176,7 +177,11 @@ async function starts(context: CommandContext, id: string): Promise<void> {
 
 async function changes(context: CommandContext, id: string, flags: PageFlags): Promise<void> {
   const { api } = await context.clients();
-  context.printRecords(await api.json(pageOf(api.platform(`${pathOf(id)}/changes`), flags)), 'Nothing was done to it.');
+  context.printRecords(
+    await api.json(pageOf(api.platform(`${pathOf(id)}/changes`), flags)),
+    'Nothing was done to it.',
+    LISTED.acts,
+  );
 }
 
 async function classes(context: CommandContext): Promise<void> {

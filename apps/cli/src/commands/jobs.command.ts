@@ -41,19 +41,8 @@ async function list(context: CommandContext, flags: ListFlags): Promise<void> {
   const { jobs } = await context.clients();
   const labels = parseLabels(flags.label ?? []);
   const found = await jobs.list({ limit: flags.limit, status: flags.status, labels });
-  const { paint } = context.printer;
-  if (context.asJson) context.printer.json({ jobs: found });
-  else context.printer.lines(listLines(found, context.host.nowMs(), paint));
-}
-
-function listLines(jobs: JobItem[], nowMs: number, paint: Palette): string[] {
-  if (jobs.length === 0) return [`  ${paint.faint('No jobs.')}`];
-  const title = ['job', 'status', 'created', 'took', 'labels'].map((text): Cell => ({
-    text,
-    style: paint.faint,
-    align: text === 'took' ? 'right' : undefined,
-  }));
-  return tableLines([title, ...jobs.map((job) => listRow(job, nowMs, paint))]);
+  const rows = found.map((job) => listRow(job, context.host.nowMs(), context.printer.paint));
+  context.printTable({ jobs: found }, ['job', 'status', 'created', 'took', 'labels'], rows, 'No jobs.');
 }
 
 function listRow(job: JobItem, nowMs: number, paint: Palette): Cell[] {

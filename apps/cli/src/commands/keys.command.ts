@@ -5,6 +5,7 @@ import { UsageFailure } from '../process';
 import { plainLine } from '../terminal';
 import { parseLabels } from './values/assignment';
 import type { Bind, CommandContext } from './command-context';
+import { LISTED } from './values/listed';
 import { collect, parserOf, timestamp, wholeNumber, type ReadValue } from './values/typed-value';
 
 interface ListFlags {
@@ -95,7 +96,7 @@ async function list(context: CommandContext, { label = [] }: ListFlags): Promise
   const { api } = await context.clients();
   const url = api.platform('/api-keys');
   for (const [key, value] of labels) url.searchParams.append(`labels[${key}]`, value);
-  context.printRecords(await api.json(url), 'No keys.');
+  context.printRecords(await api.json(url), 'No keys.', LISTED.keys);
 }
 
 async function create(

@@ -3,6 +3,7 @@ import { recordOf } from '../client';
 import { UsageFailure } from '../process';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
+import { LISTED } from './values/listed';
 import { creditLimit, parserOf, wholeNumber } from './values/typed-value';
 
 interface RuleFlags {
@@ -44,7 +45,7 @@ export function addLabels(program: Command, bind: Bind): void {
 
 async function list(context: CommandContext): Promise<void> {
   const { api } = await context.clients();
-  context.printRecords(await api.json(api.platform('/label-rules')), 'No rules.');
+  context.printRecords(await api.json(api.platform('/label-rules')), 'No rules.', LISTED.rules);
 }
 
 async function limit(context: CommandContext, text: string, flags: RuleFlags): Promise<void> {

@@ -52,16 +52,8 @@ export function addModels(program: Command, bind: Bind): void {
 async function list(context: CommandContext, { folder }: { folder?: string }): Promise<void> {
   const { models } = await context.clients();
   const found = await models.list(folder);
-  const { paint } = context.printer;
-  context.print({ models: found }, () => {
-    if (found.length === 0) return [`  ${paint.faint('No models.')}`];
-    const title = ['model', 'file', 'size', 'kind', 'state'].map((text): Cell => ({
-      text,
-      style: paint.faint,
-      align: text === 'size' ? 'right' : undefined,
-    }));
-    return tableLines([title, ...found.map(rowOf)]);
-  });
+  const titles = ['model', 'file', 'size', 'kind', 'state'];
+  context.printTable({ models: found }, titles, found.map(rowOf), 'No models.');
 }
 
 function rowOf(model: ModelRecord): Cell[] {

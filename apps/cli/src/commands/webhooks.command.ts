@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import { recordOf } from '../client';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
+import { LISTED } from './values/listed';
 import { parserOf, timestamp, wholeNumber } from './values/typed-value';
 
 interface AddFlags {
@@ -71,7 +72,7 @@ const pathOf = (id: string, rest = ''): string => `/webhook-endpoints/${encodeUR
 
 async function list(context: CommandContext): Promise<void> {
   const { api } = await context.clients();
-  context.printRecords(await api.json(api.platform('/webhook-endpoints')), 'No endpoints.');
+  context.printRecords(await api.json(api.platform('/webhook-endpoints')), 'No endpoints.', LISTED.endpoints);
 }
 
 async function add(context: CommandContext, url: string, { event, description }: AddFlags): Promise<void> {
@@ -114,7 +115,7 @@ async function deliveries(
   url.searchParams.set('limit', String(limit));
   if (state !== undefined) url.searchParams.set('state', state);
   if (cursor !== undefined) url.searchParams.set('cursor', cursor);
-  context.printRecords(await api.page(url), 'No messages.');
+  context.printRecords(await api.page(url), 'No messages.', LISTED.messages);
 }
 
 async function replay(context: CommandContext, id: string, flags: ReplayFlags): Promise<void> {

@@ -1,4 +1,4 @@
-import { age, credits, duration, elapsed, size } from './format';
+import { age, credits, duration, elapsed, moment, size } from './format';
 
 describe('figures for people', () => {
   it.each([
@@ -41,5 +41,19 @@ describe('figures for people', () => {
     const nowMs = Date.parse('2026-11-21T12:00:00Z');
     expect(age('2026-11-21T11:59:48Z', nowMs)).toBe('12 s ago');
     expect(age('2026-11-19T11:00:00Z', nowMs)).toBe('2 d ago');
+  });
+
+  it.each([
+    [-7_200, '2 h ago'],
+    [0.4, 'now'],
+    [59, 'in 59 s'],
+    [86_400 * 90, 'in 90 d'],
+    [86_400 * 91, '1970-04-02'],
+  ])('%d s from now is %s', (seconds, text) => {
+    expect(moment(new Date(seconds * 1000).toISOString(), 0)).toBe(text);
+  });
+
+  it('what is no time is shown as it is', () => {
+    expect(moment('never', 0)).toBe('never');
   });
 });

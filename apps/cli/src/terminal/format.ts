@@ -1,5 +1,7 @@
 /** Micro-credits in one credit. */
 const MICROS_PER_CREDIT = 1_000_000n;
+/** Of days to come: what is further away is a date for people, not a number of days. */
+const DAYS_COUNTED = 90;
 
 /** A length of time for people: `870 ms`, `4.2 s`, `1 min 05 s`, `2 h 10 min`. */
 export function duration(ms: number): string {
@@ -40,11 +42,21 @@ export function credits(micros: number): string {
 export function age(timestamp: string, nowMs: number): string {
   const seconds = Math.floor((nowMs - Date.parse(timestamp)) / 1000);
   if (!Number.isFinite(seconds)) return timestamp;
-  if (seconds < 1) return 'now';
-  if (seconds < 60) return `${seconds} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
-  return `${Math.floor(seconds / 86_400)} d ago`;
+  return seconds < 1 ? 'now' : `${rounded(seconds)} ago`;
+}
+
+/** When a timestamp is, from now: its age, or `in 3 h`, `in 6 d`; the day, in UTC, of what is more than 90 days away: `2030-01-31`. */
+export function moment(timestamp: string, nowMs: number): string {
+  const seconds = Math.floor((Date.parse(timestamp) - nowMs) / 1000);
+  if (!(seconds >= 1)) return age(timestamp, nowMs);
+  return seconds > DAYS_COUNTED * 86_400 ? timestamp.slice(0, 10) : `in ${rounded(seconds)}`;
+}
+
+function rounded(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
 }
 
 /** `1 node`, `3 nodes`. */

@@ -23,16 +23,18 @@ export function tableLines(rows: Cell[][]): string[] {
   });
 }
 
-function normal(cell: Cell): { text: string; style?: Style; align?: 'right' } {
+/** A cell, sanitized. */
+export function normal(cell: Cell): Exclude<Cell, string> {
   return typeof cell === 'string' ? { text: plainLine(cell) } : { ...cell, text: plainLine(cell.text) };
 }
 
-function padded({ text, style, align }: { text: string; style?: Style; align?: 'right' }, to: number): string {
+function padded({ text, style, align }: Exclude<Cell, string>, to: number): string {
   const blank = ' '.repeat(Math.max(0, to - width(text)));
   const shown = style ? style(text) : text;
   return align === 'right' ? blank + shown : shown + blank;
 }
 
-function width(text: string): number {
+/** In columns of a terminal. */
+export function width(text: string): number {
   return [...text].length;
 }

@@ -23,6 +23,8 @@ export interface AdminVerb {
   args?: TypedField[];
   flags?: TypedField[];
   isList?: boolean;
+  /** Of a list: the fields that matter most. */
+  first?: readonly string[];
   /** The answer is a file: it is saved under this name, or where `--out` says. */
   saves?: string;
   /** True where sending it again under the same Idempotency-Key changes nothing. */

@@ -1,6 +1,7 @@
 import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, ERASURE_SUBJECTS, OPERATOR_ROLES, SCOPES } from '@millrace/contracts';
 import { parseLabels } from '../values/assignment';
 import { graphFileOrNone } from '../values/graph-file';
+import { LISTED } from '../values/listed';
 import { modelsOrNone } from '../values/model-list';
 import {
   limitOrDefault,
@@ -100,8 +101,11 @@ const STATUS = flag('status', '<status>', 'active or suspended', oneOf(ACCOUNT_S
 /** Every operation of the admin API, in the order of the help. */
 export const ADMIN_VERBS: readonly AdminVerb[] = [
   { name: 'audit', text: 'check the invariants; exit code 1 when one is violated', route: 'GET /audit' },
-  list('audit-log', 'what operators and account holders did', 'GET /audit-log', { flags: LOG_FLAGS }),
-  list('workers', 'the workers and their states', 'GET /workers', { flags: WORKER_FLAGS }),
+  list('audit-log', 'what operators and account holders did', 'GET /audit-log', {
+    flags: LOG_FLAGS,
+    first: LISTED.acts,
+  }),
+  list('workers', 'the workers and their states', 'GET /workers', { flags: WORKER_FLAGS, first: LISTED.workers }),
   list('pools', 'the pools, and what each can run', 'GET /pools'),
   list('worker-tokens', 'the tokens with which workers outside join a pool', 'GET /pools/{pool}/tokens', {
     ids: ['pool'],
@@ -160,7 +164,7 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
       ),
     ],
   },
-  list('keys', 'the API keys of an account', 'GET /accounts/{id}/api-keys', { ids: ['account'] }),
+  list('keys', 'the API keys of an account', 'GET /accounts/{id}/api-keys', { ids: ['account'], first: LISTED.keys }),
   {
     ...on('account', 'create-key', 'a new API key of an account, shown only this once', 'POST /accounts/{id}/api-keys'),
     args: [argument('name', 'name', 'what it is for')],
@@ -178,6 +182,7 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   on('account', 'credits', 'the balance of an account', 'GET /accounts/{id}/credits'),
   list('spend', 'the spend caps of an account, and what is used of them', 'GET /accounts/{id}/spend', {
     ids: ['account'],
+    first: LISTED.caps,
   }),
   {
     ...on('account', 'cap-spend', 'set or change a spend cap of an account', 'PUT /accounts/{id}/spend/caps'),
@@ -210,7 +215,10 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   },
   list('erasures', 'what was asked to be erased, the newest first', 'GET /erasures', { flags: PAGE }),
   on('erasure', 'erasure', 'how far an erasure is', 'GET /erasures/{id}'),
-  list('deployments', 'the deployments of all accounts, the newest first', 'GET /deployments', { flags: PAGE }),
+  list('deployments', 'the deployments of all accounts, the newest first', 'GET /deployments', {
+    flags: PAGE,
+    first: LISTED.deployments,
+  }),
   on('deployment', 'deployment', 'one deployment', 'GET /deployments/{id}'),
   {
     name: 'create-deployment',
@@ -230,6 +238,7 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   list('deployment-changes', 'what was done to a deployment', 'GET /deployments/{id}/changes', {
     ids: ['deployment'],
     flags: PAGE,
+    first: LISTED.acts,
   }),
   list('deployment-versions', 'the versions of a deployment, the newest first', 'GET /deployments/{id}/versions', {
     ids: ['deployment'],

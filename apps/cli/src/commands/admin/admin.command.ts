@@ -120,7 +120,7 @@ async function call(
     return EXIT.succeeded;
   }
   const answer = await request(api, verb, wanted, flags.reason);
-  if (verb.isList) context.printRecords(answer, 'None.');
+  if (verb.isList) context.printRecords(answer, 'None.', verb.first);
   else context.printRecord(answer);
   return recordOf(answer).ok === false ? EXIT.failed : EXIT.succeeded;
 }

@@ -3,6 +3,7 @@ import { recordOf } from '../../client';
 import { UsageFailure } from '../../process';
 import { plainLine } from '../../terminal';
 import type { Bind, CommandContext } from '../command-context';
+import { LISTED } from '../values/listed';
 import { creditLimit, parserOf } from '../values/typed-value';
 
 interface CapFlags {
@@ -32,7 +33,7 @@ export function addSpend(program: Command, bind: Bind): void {
 
 async function list(context: CommandContext): Promise<void> {
   const { api } = await context.clients();
-  context.printRecords(await api.json(api.platform('/spend')), 'No caps.');
+  context.printRecords(await api.json(api.platform('/spend')), 'No caps.', LISTED.caps);
 }
 
 async function cap(context: CommandContext, flags: CapFlags): Promise<void> {

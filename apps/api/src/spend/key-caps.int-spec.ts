@@ -30,8 +30,8 @@ async function answerOf<T>(by: string, method: 'GET' | 'POST' | 'PUT', path: str
 }
 const make = (by: string, json: object = { scopes: DEVELOPER }): Promise<Key> =>
   answerOf(by, 'POST', KEYS, { name: 'a key', ...json });
-const rotate = (by: string, { id }: Key): Promise<Key> =>
-  answerOf(by, 'POST', `${KEYS}/${id}/rotate`, { overlap_seconds: 0 });
+const rotate = (by: string, { id }: Key, overlapSeconds = 0): Promise<Key> =>
+  answerOf(by, 'POST', `${KEYS}/${id}/rotate`, { overlap_seconds: overlapSeconds });
 /** Of one job. */
 const cap = (key: Key | null): Promise<{ id: string }> => {
   const limits = { daily_micros: HOLD_MICROS, daily_at_cap: 'stop' };
@@ -50,6 +50,34 @@ describe('the cap of a key', () => {
     const { spend_caps: caps } = await answerOf<{ spend_caps: object[] }>(owner, 'GET', '/platform/v1/spend');
     expect(caps).toEqual([expect.objectContaining({ id, key_id: successor.id, held_micros: HOLD_MICROS })]);
     expect(await cap(successor)).toMatchObject({ id });
+  });
+
+  it.each([
+    ['the key that overlaps', (key: Key, _successor: Key) => key],
+    ['the successor', (_key: Key, successor: Key) => successor],
+  ])(
+    'reaches a successor that another key got before it was set, and what that one made, where it names %s',
+    async (_name, named) => {
+      const [key, other] = [await make(owner), await make(owner)];
+      const successor = await rotate(other.key, key, 3_600);
+      const made = await make(successor.key);
+      const next = await rotate(other.key, successor, 3_600);
+      const { id } = await cap(named(key, successor));
+      expect([await submit(next), await submit(key), await submit(successor), await submit(made)]).toEqual([
+        201, 402, 402, 402,
+      ]);
+      expect(await submit(other)).toBe(201);
+      const { spend_caps: caps } = await answerOf<{ spend_caps: object[] }>(owner, 'GET', '/platform/v1/spend');
+      expect(caps).toEqual([expect.objectContaining({ id, key_id: next.id, held_micros: HOLD_MICROS })]);
+    },
+  );
+
+  it('counts what a successor submitted that another key got before it was set', async () => {
+    const [key, other] = [await make(owner), await make(owner)];
+    const successor = await rotate(other.key, key, 3_600);
+    expect(await submit(successor)).toBe(201);
+    await cap(key);
+    expect([await submit(key), await submit(successor)]).toEqual([402, 402]);
   });
 
   it('counts the keys that it makes, of whichever kind, and what those make', async () => {

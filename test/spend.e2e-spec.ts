@@ -14,7 +14,7 @@ import { ApiClient, SmtpSink, TestStack, eventually, type TestAccount } from '@m
 const HOLD_MICROS = 100_000;
 const PRICE_MICROS = 10_000;
 const CAPS = '/platform/v1/spend/caps';
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 /** Longer than the cap and the ceiling of any of these jobs lets it run. */
 const long = {
   '1': {
@@ -83,6 +83,8 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+/** What a test has to do when it is over, beside its account's jobs. */
+const leaving: (() => Promise<unknown>)[] = [];
 const emailOf = ({ id }: TestAccount): string => `books-${id}@example.com`;
 const mailsTo = (to: string): string[] =>
   sink.mails.filter((mail) => mail.to.includes(to)).map(({ text }) => text.replaceAll('=\r\n', ''));
@@ -99,6 +101,7 @@ async function running(headers: Record<string, string> = {}, by = owner): Promis
   return body.id;
 }
 async function cancelAll(): Promise<void> {
+  for (const leave of leaving.splice(0)) await leave();
   const { body } = await owner.call<{ jobs: Job[] }>('GET', '/api/v2/jobs?limit=100');
   for (const { id } of body.jobs) await owner.call('POST', `/api/v2/jobs/${id}/cancel`);
   await eventually('nothing to be held', async () => {
@@ -110,6 +113,11 @@ async function cancelAll(): Promise<void> {
 it(
   'a cap warns at 50, 80 and 100 percent, once each, and then refuses the official client with a sentence',
   async () => {
+    // The one worker has something else to do: a job that runs holds more with time, however slow the machine is.
+    const { apiKey } = await stack.createAccount();
+    const elsewhere = new ApiClient(stack.publicUrl, apiKey);
+    const busy = await running({}, elsewhere);
+    leaving.push(() => elsewhere.call('POST', `/api/v2/jobs/${busy}/cancel`));
     await cap({ scope: 'account', daily_micros: 10 * HOLD_MICROS });
     const warnings: (string | undefined)[] = [];
     for (let count = 0; count < 10; count += 1) {
@@ -202,15 +210,24 @@ it(
         VALUES (${newId()}::uuid, ${account.id}::uuid, 'succeeded', 1, ${micros}, '{}',
           date_trunc('hour', now(), 'UTC') - make_interval(hours => ${hoursAgo}::int))`);
     for (const hoursAgo of [1, 2, 3]) await charge(200_000, hoursAgo);
-    await charge(2_000_000, 0);
-    await stack.test.database.models.balance.update({
-      data: { updatedAt: new Date() },
-      where: { accountId: account.id },
-    });
+    /** What is charged in the hour that it is now, whenever that began. */
+    const chargeThisHour = async (): Promise<void> => {
+      const [hour] = await stack.test.database.rows<{ charged: number }>(Prisma.sql`
+        SELECT count(*)::int AS charged FROM usage_records
+        WHERE account_id = ${account.id}::uuid AND finished_at >= date_trunc('hour', now(), 'UTC')`);
+      if (hour?.charged === 0) await charge(2_000_000, 0);
+      const where = { accountId: account.id };
+      await stack.test.database.models.balance.update({ data: { updatedAt: new Date() }, where });
+    };
+    await chargeThisHour();
     // The loop looks once a minute, and when its process begins.
     await stack.maintenance.end();
     stack.maintenance = await stack.spawn('maintenance');
-    await eventually('the notice to be received', () => notices().length > 0, LIMIT_MS);
+    const isNoticed = async (): Promise<boolean> => {
+      await chargeThisHour();
+      return notices().length > 0;
+    };
+    await eventually('the notice to be received', isNoticed, LIMIT_MS);
     expect(notices()).toMatchObject([
       { type: 'spend.anomaly', data: { charged_micros: 2_000_000, usual_micros: 200_000 } },
     ]);

@@ -15,7 +15,7 @@ it('gives the job of a killed worker its next attempt long before its lease woul
   const { id } = await client.run({
     '1': {
       class_type: 'MillraceReactionDiffusion',
-      inputs: { width: 256, height: 256, steps: 2_000, seed: 1, feed: 0.055, kill: 0.062 },
+      inputs: { width: 512, height: 512, steps: 100_000, seed: 1, feed: 0.055, kill: 0.062 },
     },
     '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'grown' } },
   });
@@ -27,7 +27,12 @@ it('gives the job of a killed worker its next attempt long before its lease woul
   const leaseExpiresAt = new Date(Date.now() + (LEASE_SECONDS / 2 - 10) * 1_000);
   await models.job.update({ where: { id }, data: { leaseExpiresAt } });
   await stack.addWorker();
-  expect(await client.ended(id, 60_000)).toMatchObject({ status: 'succeeded' });
+  await eventually('its next attempt', async () => {
+    const { attempt, delivery } = await models.job.findUniqueOrThrow({ where: { id } });
+    return attempt === 2 && delivery === 'leased';
+  });
+  await client.call('POST', `/api/v2/jobs/${id}/cancel`);
+  expect(await client.ended(id)).toMatchObject({ status: 'canceled' });
   const attempts = await models.jobAttempt.findMany({ where: { jobId: id }, orderBy: { attempt: 'asc' } });
-  expect(attempts.map(({ outcome }) => outcome)).toEqual(['lost', 'succeeded']);
+  expect(attempts.map(({ outcome }) => outcome)).toEqual(['lost', 'canceled']);
 });

@@ -1,5 +1,5 @@
 import type { Job } from '@millrace/contracts';
-import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
+import { ApiClient, TestStack, eventually, type TestAccount, type TestProcess } from '@millrace/testing';
 import { EventStream } from './support/event-stream';
 import { OwnRedis } from './support/own-redis';
 const STREAM_LIMIT = 6;
@@ -14,7 +14,6 @@ beforeAll(async () => {
     settings: {
       REDIS_URL: redis.url,
       MILLRACE_MAX_STREAMS_PER_ACCOUNT: String(STREAM_LIMIT),
-      MILLRACE_DRAIN_SECONDS: '3',
     },
   });
   account = await stack.createAccount(10_000_000_000);
@@ -42,7 +41,7 @@ const grown = (size: number, steps: number): object => ({
   '4': { class_type: 'PreviewAny', inputs: { source: ['3', 0] } },
 });
 /** Runs until it is canceled. */
-const ENDLESS = grown(512, 10_000);
+const ENDLESS = grown(512, 100_000);
 
 const open = (id: string, at = client): Promise<EventStream> => EventStream.open(at, id, account.apiKey);
 const cancel = async (id: string): Promise<void> => {
@@ -110,8 +109,8 @@ describe('a running job', () => {
     const early = await open(id);
     await early.first('progress', (progress) => Number(progress.step) > 1);
     await early.first('preview');
-    const late = await open(id);
     const began = performance.now();
+    const late = await open(id);
     await late.first('preview');
     expect(late.events.slice(0, 3).map(({ event }) => event)).toEqual(['status', 'progress', 'preview']);
     await eventually('some time to pass', () => late.of('progress').length >= 5);
@@ -212,24 +211,35 @@ describe('an account', () => {
 });
 
 describe('an API process that is asked to stop', () => {
-  it('lets a stream go on to the end of its job, ends the others when it must go, and they go on elsewhere', async () => {
-    const leaving = await stack.spawn('api');
-    const there = new ApiClient(leaving.publicUrl, account.apiKey);
+  /** One whose drain takes so many seconds. */
+  const leave = async (seconds: number): Promise<[TestProcess, ApiClient]> => {
+    const leaving = await stack.spawn('api', { MILLRACE_DRAIN_SECONDS: String(seconds) });
+    return [leaving, new ApiClient(leaving.publicUrl, account.apiKey)];
+  };
+
+  it('lets a stream go on to the end of its job', async () => {
+    const [leaving, there] = await leave(3_600);
     const { id } = await client.run(ENDLESS);
     const own = await open(id, there);
     await own.first('progress');
-    const behind = await client.run(ENDLESS);
-    const other = await open(behind.id, there);
     leaving.signal('SIGTERM');
     await client.call('POST', `/api/v2/jobs/${id}/cancel`);
     await own.end();
     expect(own.statuses.at(-1)).toBe('canceled');
-    await other.end();
-    expect(other.statuses.at(-1)).not.toBe('canceled');
-    const resumed = await open(behind.id);
+  });
+
+  it('ends its streams when it must go, and they go on elsewhere', async () => {
+    const [leaving, there] = await leave(1);
+    const { id } = await client.run(ENDLESS);
+    const own = await open(id, there);
+    await own.first('status');
+    leaving.signal('SIGTERM');
+    await own.end();
+    expect(own.statuses.at(-1)).not.toBe('canceled');
+    const resumed = await open(id);
     await resumed.first('status');
-    expect(resumed.of('status')[0]).toMatchObject({ id: behind.id, status: (await client.job(behind.id)).status });
-    await cancel(behind.id);
+    expect(resumed.of('status')[0]).toMatchObject({ id, status: (await client.job(id)).status });
+    await cancel(id);
     await resumed.end();
     expect(resumed.statuses.at(-1)).toBe('canceled');
   });

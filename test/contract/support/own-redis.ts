@@ -1,7 +1,8 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { eventually } from '@millrace/testing';
+import { freePort } from '../../../scripts/lib/system/ports.mjs';
 
 /** A Redis of one test, to be emptied, killed and started again. It keeps nothing on disk. */
 export class OwnRedis {
@@ -52,13 +53,4 @@ export class OwnRedis {
 function run(program: string, port: number): ChildProcess {
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   return spawn(program, args, { stdio: 'ignore' });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

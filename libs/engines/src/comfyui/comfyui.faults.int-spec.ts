@@ -137,8 +137,8 @@ describe('an engine attached to a ComfyUI that fails', () => {
     });
 
     it('is not well, and takes no run, until it was restarted', async () => {
-      await open({ silenceMs: 2_000 });
-      await startRun(engine, failing('')).result;
+      await open({ silenceMs: NEVER_MS, deadThreadMs: 50 });
+      await startRun(engine, failing('KeyError')).result;
       expect((await engine.health()).problem).toContain('that was given up');
       expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
       await expect(engine.reset()).rejects.toThrow("can't restart a ComfyUI that it did not start");
@@ -150,8 +150,8 @@ describe('an engine attached to a ComfyUI that fails', () => {
 
     it('has it restarted by who runs it, and takes no run until that was done', async () => {
       const restartFile = join(folder.path, 'restart');
-      await open({ silenceMs: 2_000 }, {}, () => ({ restartFile }));
-      await startRun(engine, failing('')).result;
+      await open({ silenceMs: NEVER_MS, deadThreadMs: 50 }, {}, () => ({ restartFile }));
+      await startRun(engine, failing('KeyError')).result;
       expect(existsSync(restartFile)).toBe(true);
       // What hung may go on just before it is killed: a run that it took now would be lost with it.
       await simulator.kill();

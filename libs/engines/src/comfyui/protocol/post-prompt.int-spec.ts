@@ -34,7 +34,7 @@ describe('the answer to a post', () => {
     client = new ComfyuiClient({
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       headers: {},
-      timeoutMs: 5_000,
+      timeoutMs: 60_000,
     });
   });
 
@@ -46,7 +46,7 @@ describe('the answer to a post', () => {
 
   async function given(status: number, body: unknown): Promise<PostResult> {
     answer = { case: '', status, body };
-    return await postPrompt(client, PROMPT, CLASSES, 5_000);
+    return await postPrompt(client, PROMPT, CLASSES, 60_000);
   }
 
   it.each(recorded.map((entry) => [entry.case, entry] as const))(

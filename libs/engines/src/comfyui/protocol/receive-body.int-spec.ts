@@ -19,7 +19,7 @@ describe('a file that the server sends', () => {
     server = createServer((request, response) => send(request, response));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    client = new ComfyuiClient({ url, headers: {}, timeoutMs: 5_000 });
+    client = new ComfyuiClient({ url, headers: {}, timeoutMs: 60_000 });
   });
 
   afterAll(async () => {

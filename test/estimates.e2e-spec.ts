@@ -63,9 +63,11 @@ describe('the body that the official client submits', () => {
     const comfy = official();
     const first = await comfy.submit(comfy.workflows.fromJson(growing(1)));
     const held = await client.call<{ held_micros: number }>('GET', '/platform/v1/credits');
-    await first.wait(60_000);
+    await first.wait(240_000);
     const { metrics } = await client.job(first.id);
-    const ran = metrics.execution_ms ?? Number.NaN;
+    // What it ran on its engine, which is what it is charged for; storing what it made takes longer on a slow machine.
+    const { usageRecord } = stack.test.database.models;
+    const ran = Number((await usageRecord.findUniqueOrThrow({ where: { jobId: first.id } })).billableMs);
     const [body] = sent;
     const [before, listed] = [await credits(), await jobs()];
     const isFirst = async (): Promise<boolean> => (await estimate(body)).body.queue_position === 1;
@@ -73,8 +75,7 @@ describe('the body that the official client submits', () => {
     const { status, body: known } = await estimate(body);
     expect(status).toBe(200);
     expect(known).toMatchObject({ accepted: true, error: null, known_runs: 1, queue_position: 1 });
-    expect(known.run_ms?.p50).toBe(known.run_ms?.p90);
-    expect(Math.abs((known.run_ms?.p50 ?? Number.NaN) - ran)).toBeLessThanOrEqual(1_000);
+    expect([known.run_ms, ran > 0]).toEqual([{ p50: ran, p90: ran }, true]);
     expect(known.cost_micros).toEqual({ p50: metrics.charged_micros, p90: metrics.charged_micros });
     expect(held.body.held_micros === 0 || held.body.held_micros === known.hold_micros).toBe(true);
     // Another seed is the same work; nothing was recorded of either.
@@ -103,7 +104,7 @@ describe('the body that the official client submits', () => {
 
   it('is not accepted where credits do not suffice, and says what it would hold', async () => {
     const comfy = official();
-    await (await comfy.submit(comfy.workflows.fromJson(growing(2)))).wait(60_000);
+    await (await comfy.submit(comfy.workflows.fromJson(growing(2)))).wait(240_000);
     const poor = new ApiClient(stack.publicUrl, (await stack.createAccount(1)).apiKey);
     const { body } = await estimate(sent[0], '', poor);
     expect(body).toMatchObject({ accepted: false, error: { code: 'insufficient_credits' }, known_runs: 0 });
@@ -117,7 +118,7 @@ describe('the body that the official client submits', () => {
     const prefix = `/deployment/${(await models.deployment.create({ data })).id}`;
     await stack.addWorker({ MILLRACE_POOL: pool.id });
     const comfy = official(stack.publicUrl + prefix);
-    await (await comfy.submit(comfy.workflows.fromJson(growing(3)))).wait(60_000);
+    await (await comfy.submit(comfy.workflows.fromJson(growing(3)))).wait(240_000);
     expect((await estimate(sent[0], prefix)).body).toMatchObject({ accepted: true, known_runs: 1 });
     expect((await estimate(sent[0])).body).toMatchObject({ accepted: true, known_runs: 0 });
     const other = new ApiClient(stack.publicUrl, (await stack.createAccount()).apiKey);

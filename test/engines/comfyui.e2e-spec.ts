@@ -32,7 +32,7 @@ beforeAll(async () => {
     settings: {
       MILLRACE_ENGINE: 'comfyui',
       MILLRACE_COMFYUI_URL: comfyui.url,
-      MILLRACE_COMFYUI_SILENCE_SECONDS: '2',
+      MILLRACE_COMFYUI_SILENCE_SECONDS: '15',
       MILLRACE_COMFYUI_UNREACHABLE_SECONDS: '1',
     },
   });

@@ -1,7 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ComfyuiClient } from './comfyui.client';
-import { TooLarge } from './size-bounds';
+import { Unreachable } from './http-transport';
+import { MAX_ANSWER_BYTES, TooLarge } from './size-bounds';
 
 const MIB = 1024 * 1024;
 const ID = '6eed1942-df72-4c7c-a23f-6586fd434680';
@@ -27,16 +28,20 @@ describe('an answer of the server', () => {
   const entryOf = (mib: number): string =>
     JSON.stringify({ [ID]: { outputs: { '1': { text: ['x'.repeat(mib * MIB)] } } } });
 
+  const piece = Buffer.alloc(MIB, 'x');
+  const withoutEnd: RequestListener = (_request, response) => {
+    const go = (): void => {
+      while (!response.destroyed && response.write(piece));
+      response.once('drain', go);
+    };
+    go();
+  };
+
   it('that nodes have filled is not read beyond its bound, however long it goes on', async () => {
-    const piece = Buffer.alloc(MIB, 'x');
     const gone = new Promise<void>((resolve) => {
-      answer = (_request, response) => {
+      answer = (request, response) => {
         response.once('close', resolve);
-        const go = (): void => {
-          while (!response.destroyed && response.write(piece));
-          response.once('drain', go);
-        };
-        go();
+        withoutEnd(request, response);
       };
     });
     await expect(client.history(ID)).rejects.toThrow(TooLarge);
@@ -48,7 +53,7 @@ describe('an answer of the server', () => {
     answer = (_request, response) => response.end(entryOf(18));
     await expect(client.history(ID)).rejects.toThrow('larger than 16 MiB');
     answer = (_request, response) => response.end('{}');
-    await client.postPrompt('ü'.repeat(MIB), 60_000);
+    await client.postPrompt(JSON.stringify('ü'.repeat(MIB)), 60_000);
     answer = (_request, response) => response.end(entryOf(18));
     expect((await client.history(ID))?.outputs).toHaveLength(1);
   });
@@ -56,5 +61,12 @@ describe('an answer of the server', () => {
   it('to another question may be larger: it lists what is installed', async () => {
     answer = (_request, response) => response.end('x'.repeat(18 * MIB));
     expect(await client.objectInfo()).toHaveLength(18 * MIB);
+  });
+
+  it('to another question that is larger than any is as good as none, and says nothing of a run', async () => {
+    answer = withoutEnd;
+    const error: unknown = await client.queue().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(Unreachable);
+    expect(String(error)).toContain(`ComfyUI's answer to GET /queue is larger than ${MAX_ANSWER_BYTES / MIB} MiB.`);
   });
 });

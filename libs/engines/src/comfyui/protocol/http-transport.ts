@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Fetched, FetchTarget } from './server-file';
-import { MAX_ANSWER_BYTES, TooLarge } from './size-bounds';
+import { MAX_ANSWER_BYTES, TooLarge, tooLargeMessage } from './size-bounds';
 
 export interface TransportOptions {
   /** Where ComfyUI answers, with the path below which its routes stand: `http://127.0.0.1:8188`, `https://gpu.example/comfy`. */
@@ -27,13 +27,13 @@ export interface RequestToSend {
   /** Sent as JSON. */
   body?: string;
   timeoutMs?: number;
-  /** Of the answer; `MAX_ANSWER_BYTES` where it is not given. */
+  /** Of an answer that nodes can fill; `MAX_ANSWER_BYTES` of any other. */
   maxBytes?: number;
 }
 
 type OutgoingHeaders = Record<string, string | number>;
 
-/** No answer came. `sent` false: the request certainly never reached the server, and may be sent again. */
+/** No answer came that can be read. `sent` false: the request certainly never reached the server, and may be sent again. */
 export class Unreachable extends Error {
   constructor(
     readonly sent: boolean,
@@ -58,8 +58,8 @@ export class HttpTransport {
   }
 
   /**
-   * @throws {Unreachable} when no whole answer came within the time allowed
-   * @throws {TooLarge} when the answer has more than `maxBytes`, which are not read
+   * @throws {Unreachable} when no whole answer came within the time allowed, or one that is larger than any should be
+   * @throws {TooLarge} when the answer has more than the `maxBytes` that are given, which are not read
    */
   send(request: RequestToSend): Promise<Answer> {
     return this.sendOver(this.agent, request);
@@ -206,13 +206,16 @@ function isStaleConnection({ cause }: Unreachable): boolean {
 
 async function readText(
   response: IncomingMessage,
-  { method, path, maxBytes = MAX_ANSWER_BYTES }: Pick<RequestToSend, 'method' | 'path' | 'maxBytes'>,
+  { method, path, maxBytes }: Pick<RequestToSend, 'method' | 'path' | 'maxBytes'>,
 ): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBytes) throw new TooLarge(`${method} ${path}`, maxBytes);
+    // One that nodes have no part in says nothing of a run by its size: it is as good as none.
+    if (maxBytes === undefined && size > MAX_ANSWER_BYTES)
+      throw new Error(tooLargeMessage(`${method} ${path}`, MAX_ANSWER_BYTES));
+    if (maxBytes !== undefined && size > maxBytes) throw new TooLarge(`${method} ${path}`, maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

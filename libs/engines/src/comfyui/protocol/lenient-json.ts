@@ -33,7 +33,7 @@ export function toStrictJson(text: string): string {
 }
 
 /** The offset after the closing quote of the string that opens at `quote`; the text's end when it never closes. */
-function endOfString(text: string, quote: number): number {
+export function endOfString(text: string, quote: number): number {
   for (let at = quote + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === 0x5c) at += 1;

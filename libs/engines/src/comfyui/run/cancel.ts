@@ -19,7 +19,7 @@ export async function cancelRun(
 ): Promise<CancelResult> {
   const deadlineMs = performance.now() + bounds.interruptGraceMs;
   while (!isOver()) {
-    // An entry that is too large to be read is one all the same: what has none is answered with a few bytes.
+    // An entry in the history that is too large to be read is one all the same: what has none is answered with a few bytes.
     if (await hasStopped(client, promptId).catch((error) => error instanceof TooLarge)) return 'stopped';
     if (performance.now() >= deadlineMs) return isOver() ? 'stopped' : 'ignored';
     await delay(bounds.cancelEveryMs);

@@ -1,5 +1,6 @@
-import { startRun, outputsOf, type Graph } from '../../conformance/run-workflow';
-import { ComfyuiSimulator, type NodeClass } from '@millrace/testing';
+import { startRun, outputsOf, type Graph, type RunUnderTest } from '../../conformance/run-workflow';
+import { ComfyuiSimulator, NodeRaised, type NodeClass } from '@millrace/testing';
+import type { ComfyuiBounds } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
 
 const MIB = 1024 * 1024;
@@ -10,6 +11,25 @@ const Saying: NodeClass = {
   required: { mib: '["INT", {"default": 1}]', salt: '["INT", {"default": 0}]' },
   outputNode: true,
   run: ({ inputs }) => ({ ui: { text: ['x'.repeat(Number(inputs['mib']) * MIB)] } }),
+};
+
+/** A node that prints so many MiB before it reports a word. */
+const Printing: NodeClass = {
+  required: { mib: '["INT", {"default": 1}]' },
+  outputNode: true,
+  run: ({ inputs, log }) => {
+    log(`${'x'.repeat(Number(inputs['mib']) * MIB)}\n`);
+    return { ui: { text: ['done'] } };
+  },
+};
+
+/** A node that raises an error of so many MiB. */
+const Raising: NodeClass = {
+  required: { mib: '["INT", {"default": 1}]' },
+  outputNode: true,
+  run: ({ inputs }) => {
+    throw new NodeRaised('ValueError', `no such thing: ${'x '.repeat((Number(inputs['mib']) * MIB) / 2)}`);
+  },
 };
 
 const saying = (mib: number, salt = 0): Graph[string] => ({ class_type: 'Saying', inputs: { mib, salt } });
@@ -23,15 +43,21 @@ describe('a run that says more than a worker takes', () => {
   let engine: ComfyuiEngine;
 
   beforeEach(async () => {
-    simulator = await ComfyuiSimulator.start({ classes: { Saying } });
-    const bounds = { pollMs: 20, cancelEveryMs: 20, interruptGraceMs: NEVER_MS, unreachableMs: NEVER_MS };
-    engine = new ComfyuiEngine({ server: { mode: 'attach', url: simulator.url }, bounds });
-    await engine.start();
+    simulator = await ComfyuiSimulator.start({ classes: { Saying, Printing, Raising } });
+    engine = await attached({});
   });
   afterEach(async () => {
     await engine.close();
     await simulator.stop();
   });
+
+  async function attached(bounds: Partial<ComfyuiBounds>): Promise<ComfyuiEngine> {
+    const usual = { pollMs: 20, cancelEveryMs: 20, interruptGraceMs: NEVER_MS, unreachableMs: NEVER_MS };
+    const server = { mode: 'attach' as const, url: simulator.url };
+    const opened = new ComfyuiEngine({ server, bounds: { ...usual, ...bounds } });
+    await opened.start();
+    return opened;
+  }
 
   /** The engine goes on, and nothing of the run is left on the server. */
   async function expectWell(): Promise<void> {
@@ -85,6 +111,55 @@ describe('a run that says more than a worker takes', () => {
     expect(await startRun(engine, PICTURES).result).toMatchObject({
       status: 'failed',
       failure: { code: 'node_execution_error', nodeId: '2', classType: 'SaveImageWebsocket' },
+    });
+    await expectWell();
+  });
+
+  /** A run that prints so many MiB, and stands still until it is released. */
+  function printing(mib: number): { run: RunUnderTest; release: () => void } {
+    const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 1 });
+    const run = startRun(engine, {
+      '1': { class_type: 'Printing', inputs: { mib } },
+      '2': { class_type: 'TestSteps', inputs: { steps: 2, seconds_per_step: 0, salt: 1 } },
+      '3': { class_type: 'SaveImage', inputs: { images: ['2', 0], filename_prefix: 'x' } },
+    });
+    return { run, release: () => hold.release() };
+  }
+
+  it('in what it prints goes on, and its log says what is left out', async () => {
+    const { run, release } = printing(17);
+    const isNamed = run.seen('log', ({ text }) =>
+      text.includes('[17 MiB of output, which is more than is taken, left'),
+    );
+    await Promise.race([isNamed, simulator.server.whenInterrupted(1)]);
+    release();
+    expect(await run.result).toEqual({ status: 'succeeded' });
+    expect(outputsOf(run)).toHaveLength(2);
+    await expectWell();
+  });
+
+  it('in what it prints, so that its socket breaks, goes on too', async () => {
+    const reopened = simulator.server.sockets.whenRegistered();
+    const { run, release } = printing(65);
+    await reopened;
+    release();
+    expect(await run.result).toEqual({ status: 'succeeded' });
+    expect(outputsOf(run)).toHaveLength(2);
+    await expectWell();
+  });
+
+  it('in its error fails by that error', async () => {
+    await engine.close();
+    engine = await attached({ pollMs: NEVER_MS });
+    const run = startRun(engine, { '1': { class_type: 'Raising', inputs: { mib: 17 } } });
+    expect(await run.result).toMatchObject({
+      status: 'failed',
+      failure: {
+        code: 'node_execution_error',
+        nodeId: '1',
+        classType: 'Raising',
+        message: expect.stringMatching(/^no such thing: x x/) as string,
+      },
     });
     await expectWell();
   });

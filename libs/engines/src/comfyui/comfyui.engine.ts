@@ -71,6 +71,7 @@ export class ComfyuiEngine implements Engine {
     this.keeper = new ServerKeeper(host, this.bounds, {
       onText: (text) => this.current?.monitor.onText(text),
       onBinary: (data) => this.current?.monitor.onBinary(data),
+      onLargeText: (data) => this.current?.monitor.onLargeText(data),
       onTooLarge: () => this.current?.monitor.onTooLarge(),
       onOpen: () => this.serverCatalogue.expire(),
       onGone: () => this.forgetServer(),

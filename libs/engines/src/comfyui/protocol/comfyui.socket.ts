@@ -15,7 +15,9 @@ export interface SocketOptions {
 export interface SocketListener {
   onText(text: string): void;
   onBinary(data: Buffer): void;
-  /** A message was larger than is taken, and is lost. The socket is opened again where that ended it. */
+  /** A text that is larger than is parsed. */
+  onLargeText(data: Buffer): void;
+  /** A message, of which nothing is known, was larger than is received. That ended the socket, which is opened again. */
   onTooLarge(): void;
   /** The server has registered the socket: messages for its client id arrive from here on. */
   onOpen(): void;
@@ -150,7 +152,7 @@ class Connection {
     });
     socket.on('message', (data: Buffer, isBinary) => {
       if (isBinary) listener.onBinary(data);
-      else if (data.length > MAX_TEXT_BYTES) listener.onTooLarge();
+      else if (data.length > MAX_TEXT_BYTES) listener.onLargeText(data);
       else listener.onText(data.toString('utf8'));
     });
   }

@@ -4,6 +4,7 @@ export { readFrame, type Frame } from './frames';
 export type { HistoryEntry } from './history';
 export { toStrictJson } from './lenient-json';
 export { withoutTags } from './log-tags';
+export { readLargeMessage } from './large-message';
 export { locatePrompt } from './locate-prompt';
 export {
   listOf,

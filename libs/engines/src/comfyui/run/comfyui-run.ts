@@ -3,7 +3,7 @@ import type { EngineFailure, EngineResult, EngineRunContext, EngineWork } from '
 import type { ComfyuiBounds, GraphLimits } from '../comfyui.config';
 import { InputUnavailable, runFolder, stagedName } from '../files';
 import { GraphRefusal, sanitiseGraph, type SanitisedGraph } from '../graph';
-import { mapExtraData, postPrompt, TooLarge } from '../protocol';
+import { mapExtraData, postPrompt, TooLarge, type HistoryEntry } from '../protocol';
 import { cancelRun, type CancelResult } from './cancel';
 import { diskFaultOf } from './disk-fault';
 import type { FetchTimes } from './fetch-times';
@@ -127,7 +127,7 @@ export class ComfyuiRun {
       return this.lost(`ComfyUI ignored the interrupt for ${bounds.interruptGraceMs} ms.`, true);
     }
     const known = ending.kind === 'ended' ? ending.entry : null;
-    const entry = known ?? (await this.server.client.history(this.work.runId));
+    const entry = known ?? (await this.entry());
     if (entry) this.monitor.onEntry(entry);
     await this.monitor.whenLogEnded(bounds.logDrainMs);
     if (this.context.signal.aborted) return this.outcome({ status: 'interrupted' });
@@ -143,6 +143,16 @@ export class ComfyuiRun {
       return this.failed(verdict.failure);
     }
     return await this.handOver(outputs, hasMissed);
+  }
+
+  /** A failed node makes its entry too large by its error, which the socket has brought, or by its inputs. */
+  private async entry(): Promise<HistoryEntry | null> {
+    try {
+      return await this.server.client.history(this.work.runId);
+    } catch (error) {
+      if (error instanceof TooLarge && this.monitor.hasFailed) return null;
+      throw error;
+    }
   }
 
   /** There is no history any more, nor will there be: what the process said in dying is all. */

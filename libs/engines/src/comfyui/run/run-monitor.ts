@@ -1,13 +1,20 @@
 import type { EngineEvent, EngineRunContext } from '../../engine';
 import type { ComfyuiBounds } from '../comfyui.config';
 import type { SanitisedGraph } from '../graph';
-import { MAX_TEXT_BYTES, readFrame, readMessage, type HistoryEntry, type ServerMessage } from '../protocol';
+import {
+  MAX_TEXT_BYTES,
+  readFrame,
+  readLargeMessage,
+  readMessage,
+  type HistoryEntry,
+  type ServerMessage,
+} from '../protocol';
 import { gpuFaultOf } from './gpu-fault';
 import { RunLog } from './run-log';
 import { PROCESS_ENDED, type Ending, type RunServer } from './run-outcome';
 import { RunOutputs } from './run-outputs';
 import { onFrame, onHistory, onMessage } from './run-reducer';
-import { initialState, submittedNode, type Reduction, type RunState } from './run-state';
+import { initialState, PICTURE_OUTPUT_CLASSES, submittedNode, type Reduction, type RunState } from './run-state';
 import { RunWatch } from './run-watch';
 
 export interface RunMonitorOptions {
@@ -45,7 +52,7 @@ export class RunMonitor {
     this.currentState = initialState({ promptId: work.runId, classes: new Map() });
     this.watch = new RunWatch(server.client, work.runId, bounds, {
       onEntry: (entry) => this.end({ kind: 'ended', entry }),
-      onTooLarge: () => this.end({ kind: 'too_large', nodeId: null }),
+      onTooLarge: () => this.end(this.hasFailed ? { kind: 'ended', entry: null } : { kind: 'too_large', nodeId: null }),
       onRunning: () => this.apply(onMessage(this.state, { type: 'execution_start', promptId: work.runId })),
       onMute: () => this.reopenSocket(),
       onGone: (reason) => this.end(options.isToStop() ? { kind: 'stopped' } : { kind: 'lost', reason }),
@@ -91,18 +98,30 @@ export class RunMonitor {
 
   /** A text message of the server's socket. */
   onText(text: string): void {
-    const message = readMessage(text);
+    this.take(readMessage(text), text.length);
+  }
+
+  /** A text message of the server's socket that is too large to be parsed. */
+  onLargeText(data: Buffer): void {
+    this.take(readLargeMessage(data), data.length);
+  }
+
+  private take(message: ServerMessage, length: number): void {
     if (message.type === 'logs') return this.log.write(message.text);
     if (isAbout(message, this.options.work.runId)) this.watch.onSign();
-    if (message.type === 'executed' && this.isTooMuch(message, text.length)) return;
+    if (message.type === 'executed' && this.isTooMuch(message, length)) return;
     if (message.type === 'executing' && message.node !== null) this.outputs?.onNodeAnnounced(message.node);
     this.apply(onMessage(this.state, message));
   }
 
-  /** A message of the server's socket was too large to be taken. Nothing but a node that runs says so much. */
+  /**
+   * A message of the server's socket was too large to be received. A picture of a node that only sends its pictures is lost for good. What a
+   * node printed need not be known, and what it reported is found in history.
+   */
   onTooLarge(): void {
     const nodeId = submittedNode(this.state, this.state.current, null);
-    if (this.state.started) this.end({ kind: 'too_large', nodeId });
+    const className = nodeId === null ? undefined : this.state.graph.classes.get(nodeId);
+    if (className !== undefined && PICTURE_OUTPUT_CLASSES.has(className)) this.end({ kind: 'too_large', nodeId });
   }
 
   /** A binary message of the server's socket. */
@@ -135,6 +154,11 @@ export class RunMonitor {
   /** The server has ended the run, which it calls a success. */
   get hasSucceeded(): boolean {
     return this.state.ended && this.state.terminal?.status === 'succeeded';
+  }
+
+  /** Its node has said why it failed. */
+  get hasFailed(): boolean {
+    return this.state.terminal?.status === 'failed';
   }
 
   /** What is left to do for the run is quick. */
@@ -176,10 +200,11 @@ export class RunMonitor {
   }
 
   /** History repeats all that was reported in one answer, so that the bound of one text is that of all of them. */
-  private isTooMuch(message: ServerMessage, length: number): boolean {
+  private isTooMuch(message: ServerMessage & { type: 'executed' }, length: number): boolean {
     if (isAbout(message, this.options.work.runId)) this.reportedLength += length;
     if (this.reportedLength <= MAX_TEXT_BYTES) return false;
-    this.end({ kind: 'too_large', nodeId: null });
+    const nodeId = length > MAX_TEXT_BYTES ? submittedNode(this.state, message.node, message.displayNode) : null;
+    this.end({ kind: 'too_large', nodeId });
     return true;
   }
 

@@ -24,6 +24,7 @@ export class RunWatch {
   private deadThreadMs: number | null = null;
   private unreachableSinceMs: number | null = null;
   private reopened = 0;
+  private hasLargeEntry = false;
 
   constructor(
     private readonly client: ComfyuiClient,
@@ -64,7 +65,12 @@ export class RunWatch {
       error instanceof TooLarge ? 'too_large' : null,
     );
     if (this.stopping.signal.aborted) return;
-    if (found === 'too_large') return this.listener.onTooLarge();
+    if (found === 'too_large') {
+      // At the second look: why it failed may be on its way by the socket, which says more than an entry that cannot be read.
+      if (this.hasLargeEntry) this.listener.onTooLarge();
+      this.hasLargeEntry = true;
+      return;
+    }
     if (found && 'entry' in found) return this.listener.onEntry(found.entry);
     this.unreachableSinceMs = found ? null : (this.unreachableSinceMs ?? performance.now());
     if (found?.place === 'running') this.listener.onRunning();

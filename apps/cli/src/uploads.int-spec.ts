@@ -74,6 +74,10 @@ function taking(number: number): Answer {
 
 const put = (...args: string[]): Promise<number> => runCli(['assets', 'put', film, ...args], host);
 const cut: Answer = (response) => void response.destroy();
+const tooManyOpen = refusal(429, 'rate_limited', 'This account has 20 uploads open.', {
+  details: { open_uploads: 20, next_ends_at: '2030-01-01T00:00:00.000Z' },
+  headers: { 'retry-after': '60' },
+});
 const partsSent = (): (string | undefined)[] =>
   service.received.filter(({ method }) => method === 'PUT').map(({ path }) => path.split('?')[0]);
 const drops = (): number => service.requests(`DELETE ${UPLOADS}/${ID}`).length;
@@ -194,6 +198,45 @@ describe('a large file', () => {
     expect(host.noted).toContain('2030-01-01T00:00:00.000Z');
   });
 
+  it.each([
+    ['in flight', []],
+    ['waited for after its answer was lost', [cut]],
+  ])('of which Ctrl-C is pressed while its completion is %s is not said to be dropped', async (_, answers) => {
+    // By now the service has made the asset, which stays although the upload is dropped.
+    service.on(`POST ${UPLOADS}/${ID}/complete`, ...answers, () => host.pressCtrlC());
+    expect(await put()).toBe(130);
+    expect(host.noted).not.toContain('nothing of');
+    expect(host.noted).toMatch(/film\.mp4 had arrived whole[^]*millrace assets ls/);
+    expect(drops()).toBe(1);
+  });
+
+  it('whose upload is gone midway is refused, and not sent as a form', async () => {
+    service.on('PUT /part/2', (response) => void response.writeHead(404).end('<Code>NoSuchUpload</Code>'));
+    service.on(`GET ${UPLOADS}/${ID}`, refusal(404, 'not_found', `There is no upload ${ID}.`));
+    expect(await put()).toBe(3);
+    expect(host.noted).toMatch(/upload of .*film\.mp4 is gone[^]*→ Send the file again/);
+    expect(service.requests('POST /api/v2/assets')).toHaveLength(0);
+    // The store has none, and the service does not know.
+    service.on(`GET ${UPLOADS}/${ID}`, answerOf(200));
+    expect(await put()).toBe(3);
+    expect(service.requests('POST /api/v2/assets')).toHaveLength(0);
+  });
+
+  it('goes as a form where too many uploads are open', async () => {
+    service.on(`POST ${UPLOADS}`, tooManyOpen);
+    service.on('POST /api/v2/assets', json(201, assetOf(service.url, 0)));
+    expect(await put()).toBe(0);
+    expect(service.requests('POST /api/v2/assets')).toHaveLength(1);
+  });
+
+  it('that fits no form is refused where too many uploads are open, and the reader learns when they end', async () => {
+    service.on(`POST ${UPLOADS}`, tooManyOpen);
+    service.on('POST /api/v2/assets', refusal(413, 'payload_too_large', 'At most 1000000 bytes.'));
+    expect(await put()).toBe(3);
+    expect(host.noted).toMatch(/has 20 uploads open[^]*→ .*2030-01-01T00:00:00.000Z.*DELETE \/api\/v2\/uploads\//);
+    expect(host.noted).not.toContain('1000000');
+  });
+
   it('goes as a form to a service that takes no parts', async () => {
     service.on(`POST ${UPLOADS}`, refusal(404, 'not_found', 'There is nothing at this address.'));
     service.on('POST /api/v2/assets', json(201, assetOf(service.url, 0)));
@@ -209,4 +252,13 @@ it('a file that is too large for a form at this service goes in parts', async ()
   service.on('POST /api/v2/assets', refusal(413, 'payload_too_large', 'At most 1000000 bytes.'));
   expect(await runCli(['assets', 'put', small], host)).toBe(0);
   expect(service.requests(`POST ${UPLOADS}`)).toHaveLength(1);
+});
+
+it('a file that is too large for a form at a service that takes no parts is refused as that', async () => {
+  const small = join(folder, 'small.bin');
+  await writeFile(small, 'x'.repeat(2_000_000));
+  service.on('POST /api/v2/assets', refusal(413, 'payload_too_large', 'At most 1000000 bytes.'));
+  service.on(`POST ${UPLOADS}`, refusal(404, 'not_found', 'There is nothing at this address.'));
+  expect(await runCli(['assets', 'put', small], host)).toBe(3);
+  expect(host.noted).toContain('At most 1000000 bytes.');
 });

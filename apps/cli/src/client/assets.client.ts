@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { isUuid } from '@millrace/contracts';
 import { type Host, Interrupted, ServiceFailure, ServiceRefusal, UsageFailure } from '../process';
 import type { ApiClient } from './api.client';
-import { uploadAssetInParts } from './asset-parts';
+import { beginInParts, sendInParts, TAKES_NO_PARTS } from './asset-parts';
 import { contentTypeOf } from './content-type';
 import { hashFile } from './file-hash';
 import { sizeOf, unreadable } from './local-file';
@@ -36,7 +36,7 @@ export class AssetsClient {
 
   /**
    * Upload a file as a stream, with its hash for the service to check. A large one goes in parts, so that it goes on where the
-   * connection broke. Ctrl-C and a failure leave nothing of it at the service.
+   * connection broke. Ctrl-C and a failure leave nothing of it at the service, unless all of it has arrived.
    *
    * @throws {UsageFailure} when there is no such file.
    */
@@ -50,12 +50,25 @@ export class AssetsClient {
     });
     const contentType = options.contentType ?? contentTypeOf(path);
     const file = { path, sizeBytes, fileName: basename(path), contentType, hash };
-    const inParts = (): Promise<AssetRecord> => uploadAssetInParts(this.api, this.host, file, options);
-    const asForm = (): Promise<AssetRecord> => this.uploadForm(file, options);
-    // Parts are additive to the contract, and how large a form may be is a setting of the service.
-    return sizeBytes > FORM_BYTES
-      ? orElse(inParts, ['not_found', 'http_404', 'http_405'], asForm)
-      : orElse(asForm, ['payload_too_large'], inParts);
+    return sizeBytes > FORM_BYTES ? this.uploadLarge(file, options) : this.uploadSmall(file, options);
+  }
+
+  /** How large a form may be is a setting of the service. */
+  private async uploadSmall(file: FileToUpload, options: UploadOptions): Promise<AssetRecord> {
+    const asset = await orRefusal(this.uploadForm(file, options), ['payload_too_large']);
+    if (!(asset instanceof ServiceRefusal)) return asset;
+    const begun = await orRefusal(beginInParts(this.api, file, options), TAKES_NO_PARTS);
+    if (begun instanceof ServiceRefusal) throw asset;
+    return sendInParts(this.api, this.host, file, begun, options);
+  }
+
+  /** Parts are additive to the contract, and an account may have only so many uploads in parts open. */
+  private async uploadLarge(file: FileToUpload, options: UploadOptions): Promise<AssetRecord> {
+    const begun = await orRefusal(beginInParts(this.api, file, options), [...TAKES_NO_PARTS, 'rate_limited']);
+    if (!(begun instanceof ServiceRefusal)) return sendInParts(this.api, this.host, file, begun, options);
+    const asset = await orRefusal(this.uploadForm(file, options), ['payload_too_large']);
+    if (!(asset instanceof ServiceRefusal)) return asset;
+    throw begun.code === 'rate_limited' ? begun : asset;
   }
 
   /** Newest first, at most `limit`, over as many pages as that takes. */
@@ -126,12 +139,12 @@ export function assertAssetId(id: string): void {
   throw new UsageFailure(`${JSON.stringify(id)} is not an asset id.`, 'Use the id that `assets put` printed.');
 }
 
-/** The first way, and the other where the service refuses that one with one of these codes. */
-async function orElse<T>(first: () => Promise<T>, codes: string[], other: () => Promise<T>): Promise<T> {
+/** What comes of it, or the refusal where the service refuses it with one of these codes. */
+async function orRefusal<T>(done: Promise<T>, codes: readonly string[]): Promise<T | ServiceRefusal> {
   try {
-    return await first();
+    return await done;
   } catch (error) {
-    if (!(error instanceof ServiceRefusal && codes.includes(error.code))) throw error;
-    return other();
+    if (error instanceof ServiceRefusal && codes.includes(error.code)) return error;
+    throw error;
   }
 }

@@ -135,7 +135,14 @@ describe('an upload in parts', () => {
 
   it('is one of at most twenty that an account has open', async () => {
     const open = await Promise.all(Array.from({ length: 20 }, () => begin()));
-    await expect(begin()).rejects.toEqual(code('rate_limited'));
+    const first = open.map(({ expiresAt }) => expiresAt.toISOString()).sort()[0];
+    await expect(begin()).rejects.toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringContaining(
+        `DELETE /api/v2/uploads/{id}); the next of them ends by itself at ${first}.`,
+      ) as string,
+      details: { open_uploads: 20, next_ends_at: first },
+    });
     await here.resumable.abort(wholeAccount(accountId), open[0]?.id ?? '');
     expect((await begin()).accountId).toBe(accountId);
   });

@@ -13,14 +13,13 @@ import {
 import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, type PartSpec, type PartStore } from '../store';
 import type { ResumableUpload, ResumableUploadStore } from './resumable-upload.store';
-import { accountClosed } from './upload-refusals';
+import { accountClosed, tooManyOpen } from './upload-refusals';
 import type { UploadTerms } from './upload-terms';
 import { UPLOAD_OVER, type UploadService } from './upload.service';
 
 /** Shorter than staged bytes are kept, so that the sweep of staging removes nothing of an open upload. */
 const UPLOAD_SECONDS = 20 * 3_600;
 const OPEN_UPLOADS_PER_ACCOUNT = 20;
-const RETRY_SECONDS = 60;
 /** How long a completion that died keeps others away; one that lives prolongs its hold. */
 const HOLD_SECONDS = 60;
 const RENEW_MS = 20_000;
@@ -83,7 +82,7 @@ export class ResumableUploadService {
           if (await this.store.isClosed(tx, accountId)) throw accountClosed();
           await this.quota.reserveIn(tx, draft, terms.storageBytes ?? null);
           const made = await this.store.insert(tx, draft, limits);
-          if (made === null) throw tooManyOpen();
+          if (made === null) throw tooManyOpen(limits.openLimit, await this.store.nextEnd(tx, accountId));
           return made;
         });
       return await repeatUndone(begun);
@@ -284,11 +283,6 @@ function specsOf({ sizeBytes, partBytes }: ResumableUpload): PartSpec[] {
     number: index + 1,
     sizeBytes: Math.min(partBytes, sizeBytes - index * partBytes),
   }));
-}
-
-function tooManyOpen(): Refusal {
-  const message = `This account has ${OPEN_UPLOADS_PER_ACCOUNT} uploads open; complete or delete one of them first.`;
-  return new Refusal('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
 function beingCompleted(): Refusal {

@@ -49,6 +49,14 @@ export class ResumableUploadStore {
     return upload ?? null;
   }
 
+  /** When the next of the account's open uploads ends by itself; null where none is open. */
+  async nextEnd(tx: Statements, accountId: string): Promise<Date | null> {
+    const [next] = await tx.rows<{ endsAt: Date | null }>(Prisma.sql`
+      SELECT min(expires_at) AS ends_at FROM resumable_uploads
+      WHERE account_id = ${accountId}::uuid AND asset_id IS NULL AND expires_at > now()`);
+    return next?.endsAt ?? null;
+  }
+
   /** Whether the account takes nothing any more: it is being erased. */
   async isClosed(tx: Statements, accountId: string): Promise<boolean> {
     const rows = await tx.query(Prisma.sql`

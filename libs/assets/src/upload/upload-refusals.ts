@@ -3,6 +3,8 @@ import { KEY_REUSED, RefusedError } from '@millrace/database';
 import { SHARED_UPLOAD_LIMIT, UPLOAD_LIMIT } from './upload-day.store';
 import type { UploadTerms } from './upload-terms';
 
+const OPEN_RETRY_SECONDS = 60;
+
 /** The refusal that a refused transaction of an upload means; every other error is passed on. */
 export function refusalOf(error: unknown, terms: UploadTerms | undefined): unknown {
   if (!(error instanceof RefusedError)) return error;
@@ -25,6 +27,22 @@ export function uploadsUsedUp(limitBytes: number, who = 'This account'): Refusal
   const midnight = new Date().setUTCHours(24, 0, 0, 0);
   const message = `${who} may upload ${limitBytes} bytes a day (UTC), and too few of them are left for this upload.`;
   return new Refusal('rate_limited', message, { retryAfterSeconds: (midnight - Date.now()) / 1000 });
+}
+
+/**
+ * The account has as many uploads in parts open as it may. No list shows them, so that it is said when one ends.
+ *
+ * @param nextEnd when the next of them ends by itself
+ */
+export function tooManyOpen(openUploads: number, nextEnd: Date | null): Refusal {
+  const endsAt = nextEnd?.toISOString() ?? null;
+  const message =
+    `This account has ${openUploads} uploads in parts open, as many as it may. Complete one, or delete it ` +
+    `(DELETE /api/v2/uploads/{id}); the next of them ends by itself at ${endsAt ?? 'any moment'}.`;
+  return new Refusal('rate_limited', message, {
+    retryAfterSeconds: OPEN_RETRY_SECONDS,
+    details: { open_uploads: openUploads, next_ends_at: endsAt },
+  });
 }
 
 /** The account is being erased: what was on its way in becomes nothing of it. */

@@ -39,8 +39,15 @@ export interface MemberRow {
 export const rightsColumns = Prisma.sql`k.scopes, k.labels, k.is_session_key, k.member_id, m.role AS member_role`;
 /** The limits of the account `a`, as columns. */
 export const limitColumns = Prisma.raw(ACCOUNT_LIMITS.map(({ field }) => `a.${field}`).join(', '));
+/** When the key `k` ends. As the index `api_keys_live_idx` has it. */
+const endsAt = Prisma.sql`coalesce(least(k.expires_at, k.revoked_at), 'infinity'::timestamptz)`;
 /** Whether the key `k` works now. */
-export const isLive = Prisma.sql`coalesce(least(k.expires_at, k.revoked_at), 'infinity'::timestamptz) > now()`;
+export const isLive = Prisma.sql`${endsAt} > now()`;
+/** The key `k` is a sub-key of the account, or one of its other keys, but none of a session. As that index has it. */
+const isOfKind = (accountId: string, { subKeys }: { subKeys: boolean }): Prisma.Sql =>
+  Prisma.sql`k.account_id = ${accountId}::uuid AND (k.labels IS NOT NULL)::int = ${subKeys ? 1 : 0}::int AND NOT k.is_session_key`;
+/** Of how many sub-keys that ended those with some labels are looked for, as a multiple of how many are listed. */
+const LOOKED_AT = 10;
 
 export interface ApiKeyDraft extends KeyExpiry {
   accountId: string;
@@ -109,7 +116,7 @@ export class ApiKeyStore {
     const [row] = await tx.rows<{ count: number }>(Prisma.sql`
       SELECT count(*)::int AS count FROM (
         SELECT FROM api_keys k
-        WHERE k.account_id = ${accountId}::uuid AND (k.labels IS NOT NULL)::int = ${kind.subKeys ? 1 : 0}::int AND NOT k.is_session_key AND ${isLive}
+        WHERE ${isOfKind(accountId, kind)} AND ${isLive}
         LIMIT ${most}) AS live`);
     return row?.count ?? 0;
   }
@@ -196,24 +203,31 @@ export class ApiKeyStore {
   }
 
   /**
-   * Newest first.
+   * Newest first. Reads the keys that work now, and of those that ended, of which there may be any number, the latest alone (index
+   * `api_keys_live_idx`).
    *
-   * @param labels of which a key must have all; a key without labels has none of any.
-   * @param limit of the sub-keys that work now, and of all keys that do not, how many each.
+   * @param labels of which a key must have all; a key without labels has none of any. Of sub-keys that ended, they are looked for in the latest
+   * ten times `limit`.
+   * @param limit of the sub-keys that work now, and of all keys that do not, how many each: the latest to be made, and the last to end.
    */
   async list(tx: Statements, accountId: string, labels: JobMetadata, limit: number): Promise<ApiKeyRecord[]> {
-    const listed =
-      Object.keys(labels).length === 0
-        ? Prisma.sql`k.account_id = ${accountId}::uuid`
-        : Prisma.sql`k.account_id = ${accountId}::uuid AND k.labels @> ${JSON.stringify(labels)}::jsonb`;
+    const isAny = Object.keys(labels).length === 0;
+    const [isKey, isSubKey] = [isOfKind(accountId, { subKeys: false }), isOfKind(accountId, { subKeys: true })];
+    const hasLabels = Prisma.sql`k.labels @> ${JSON.stringify(labels)}::jsonb`;
     const shown = await tx.rows<{ id: string }>(Prisma.sql`
-      (SELECT k.id FROM api_keys k WHERE ${listed} AND k.labels IS NULL AND NOT k.is_session_key AND ${isLive})
+      (SELECT k.id FROM api_keys k WHERE ${isKey} AND ${isAny}::boolean AND ${isLive})
       UNION ALL
-      (SELECT k.id FROM api_keys k WHERE ${listed} AND k.labels IS NOT NULL AND ${isLive}
-       ORDER BY k.id DESC LIMIT ${limit})
+      (SELECT k.id FROM api_keys k WHERE ${isSubKey} AND ${hasLabels} AND ${isLive} ORDER BY k.id DESC LIMIT ${limit})
       UNION ALL
-      (SELECT k.id FROM api_keys k WHERE ${listed} AND NOT k.is_session_key AND NOT (${isLive})
-       ORDER BY k.id DESC LIMIT ${limit})`);
+      (SELECT ended.id FROM (
+        (SELECT k.id, ${endsAt} AS ended_at FROM api_keys k WHERE ${isKey} AND ${isAny}::boolean AND ${endsAt} <= now()
+         ORDER BY ${endsAt} DESC LIMIT ${limit})
+        UNION ALL
+        (SELECT k.id, k.ended_at FROM (
+          SELECT k.id, k.labels, ${endsAt} AS ended_at FROM api_keys k WHERE ${isSubKey} AND ${endsAt} <= now()
+          ORDER BY ${endsAt} DESC LIMIT ${limit}::int * ${LOOKED_AT}::int) k
+         WHERE ${hasLabels} ORDER BY k.ended_at DESC LIMIT ${limit})
+       ) ended ORDER BY ended.ended_at DESC LIMIT ${limit})`);
     const where = { id: { in: shown.map(({ id }) => id) } };
     return (await tx.models.apiKey.findMany({ where, orderBy: { id: 'desc' } })).map(recordOf);
   }

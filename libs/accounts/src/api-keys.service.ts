@@ -33,9 +33,9 @@ const KEYS_PER_ACCOUNT = 100;
 const SUB_KEYS_PER_ACCOUNT = 10_000;
 /** And with those that overlap with their successors: rotating is possible with as many keys as there may be, but not without end. */
 const WHILE_ROTATING = 2;
-/** Sub-keys that a list shows, and ended keys, the latest: an account may end as many as it likes. */
+/** Sub-keys that a list shows, the latest, and ended keys, the last to end: an account may end as many as it likes. */
 const KEYS_LISTED = 1_000;
-/** Of one account: a list reads all keys that the account ever had. */
+/** Of one account: a list may read some ten thousand keys. */
 const LISTS_AT_A_TIME = 1;
 
 /** A key just made. */
@@ -82,9 +82,9 @@ export class ApiKeysService {
   ) {}
 
   /**
-   * The account's keys, newest first: all that work, of sub-keys the latest, and the latest of those that no longer do.
+   * The account's keys, newest first: all that work, of sub-keys the latest 1,000, and the 1,000 that ended last.
    *
-   * @param labels where there are any, only the sub-keys that carry all of them.
+   * @param labels where there are any, only the sub-keys that carry all of them, of those that ended among the last 10,000.
    * @throws Refusal `rate_limited`.
    */
   async list(accountId: string, labels: JobMetadata = {}): Promise<ApiKeyRecord[]> {

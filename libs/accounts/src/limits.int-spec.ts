@@ -1,6 +1,8 @@
 import { Prisma } from '@prisma/client';
+import type { JobMetadata } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { createTestDatabase, makeAccount, readingRows, type TestDatabase } from '@millrace/testing';
+import { apiKeyState } from './api-key-record';
 import { ApiKeyStore } from './api-key.store';
 import { MemberStore } from './members/member.store';
 
@@ -36,7 +38,7 @@ const counted = (
 ): Promise<{ result: number; rows: number }> =>
   test.database.transaction((tx) => readingRows(tx, table, () => count(tx)));
 
-describe('what an account has is counted under its lock without reading what has ended', () => {
+describe('what an account has is counted under its lock, and listed, without reading all that has ended', () => {
   it('keys', async () => {
     const { result, rows } = await counted('api_keys', (tx) => keys.countLive(tx, accountId, { subKeys: false }, 100));
     expect(result).toBe(3);
@@ -48,6 +50,33 @@ describe('what an account has is counted under its lock without reading what has
     expect(result).toBe(7);
     expect(rows).toBeLessThan(FEW);
     expect((await counted('api_keys', (tx) => keys.countLive(tx, accountId, { subKeys: true }, 5))).result).toBe(5);
+  });
+
+  it('keys, which are listed with those that ended last', async () => {
+    const { result: listed, rows } = await test.database.transaction((tx) =>
+      readingRows(tx, 'api_keys', () => keys.list(tx, accountId, {}, 10)),
+    );
+    expect(rows).toBeLessThan(5 * FEW);
+    const ended = listed.filter((key) => apiKeyState(key, new Date()) !== 'live');
+    expect([listed.length, ended.length]).toEqual([20, 10]);
+    expect(ended.filter(({ revokedAt }) => revokedAt !== null && revokedAt < new Date())).toEqual([]);
+    expect(listed.map(({ id }) => id)).toEqual(
+      listed
+        .map(({ id }) => id)
+        .sort()
+        .reverse(),
+    );
+  });
+
+  it('sub-keys, which are listed by their labels with those that ended last', async () => {
+    const list = (labels: JobMetadata) =>
+      test.database.transaction((tx) => readingRows(tx, 'api_keys', () => keys.list(tx, accountId, labels, 10)));
+    const { result: listed, rows } = await list({ user: 'u1' });
+    expect(rows).toBeLessThan(5 * FEW);
+    expect([listed.length, listed.filter((key) => apiKeyState(key, new Date()) === 'live').length]).toEqual([17, 7]);
+    const none = await list({ user: 'nobody' });
+    expect(none.result).toEqual([]);
+    expect(none.rows).toBeLessThan(10 * FEW);
   });
 
   it('members', async () => {

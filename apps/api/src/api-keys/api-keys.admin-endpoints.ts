@@ -27,7 +27,7 @@ export const listAccountApiKeys = defineEndpoint({
   params: { id },
   summary: "List an account's API keys",
   description:
-    'All keys that work, of those with labels the latest thousand, and the latest thousand that no longer do, newest first.',
+    'All keys that work, of those with labels the latest thousand, and the thousand that ended last, newest first.',
   answers: { 200: { description: 'The keys.', schema: ApiKeyListSchema } },
 });
 

@@ -19,8 +19,8 @@ export const listApiKeys = defineEndpoint({
   path: '/platform/v1/api-keys',
   summary: 'List API keys',
   description:
-    'All keys that work, of those with labels the latest thousand, and the latest thousand that no longer do, newest first. With labels ' +
-    'only the sub-keys that carry them.',
+    'All keys that work, of those with labels the latest thousand, and the thousand that ended last, newest first. With labels ' +
+    'only the sub-keys that carry them, of those that ended among the last ten thousand.',
   parameters: [keyLabelFilter],
   answers: { 200: { description: 'The keys.', schema: ApiKeyListSchema } },
 });

@@ -75,7 +75,47 @@ export function jobList(shared: ConsoleStack): void {
     });
   });
 
+  describe('a list without a mouse', () => {
+    const focused = (page: Page, expression: string): Promise<void> =>
+      untilTrue(page, `document.activeElement.${expression}`);
+
+    it('leads to a job and back, and a dialog gives the focus back', async () => {
+      const { id } = await client.run(ENDLESS);
+      const page = await browser.openSignedIn(account, '/jobs');
+      await page.getByLabel(`Select job ${id}`).focus();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**/jobs/${id}`);
+      await focused(page, "id === 'main'");
+      await page.goBack();
+      await page.getByLabel(`Select job ${id}`).focus();
+      await page.keyboard.press('Space');
+      await page.getByRole('button', { name: 'Cancel 1 job', exact: true }).focus();
+      await page.keyboard.press('Enter');
+      await modal(page).getByRole('button', { name: 'Cancel 1 job', exact: true }).focus();
+      await page.keyboard.press('Enter');
+      await modal(page).waitFor({ state: 'detached' });
+      // What opened the dialog has gone with the choice.
+      await focused(page, "id === 'main'");
+      await client.ended(id);
+      await page.goto(browser.address('/keys'));
+      await page.getByRole('button', { name: 'New key', exact: true }).focus();
+      await page.keyboard.press('Enter');
+      await modal(page).waitFor();
+      await page.keyboard.press('Escape');
+      await modal(page).waitFor({ state: 'detached' });
+      await focused(page, "textContent === 'New key'");
+    });
+  });
+
   describe('a list on a phone', () => {
+    it('begins with a first request', async () => {
+      const page = await browser.openSignedIn(await stack.createAccount(), '/jobs', PHONE);
+      await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      expect(await seriousFaults(page)).toEqual([]);
+    });
+
     it('shows all of a line, and is selected from with a finger', async () => {
       const metadata = { user: 'a-name-that-is-longer-than-a-phone-is-wide-0123456789', order: '4711' };
       const [running, queued] = [await client.run(ENDLESS, { metadata }), await client.run(ENDLESS, { metadata })];
@@ -96,6 +136,9 @@ export function jobList(shared: ConsoleStack): void {
       await page.mouse.click((box?.x ?? 0) - 8, (box?.y ?? 0) + 26);
       await page.getByRole('button', { name: 'Cancel 1 job', exact: true }).waitFor();
       expect(new URL(page.url()).pathname).toBe('/console/jobs');
+      await page.goto(browser.address(`/jobs/${queued.id}`));
+      await page.getByText(`user=${metadata.user}`).waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
       for (const { id } of [running, queued]) await client.call('POST', `/api/v2/jobs/${id}/cancel`);
       for (const { id } of [running, queued]) await client.ended(id);
     });
@@ -196,6 +239,23 @@ export function jobList(shared: ConsoleStack): void {
       const alert = page.getByRole('alert', { name: 'Why the job failed' });
       await alert.waitFor();
       await alert.getByRole('link').first().waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+    });
+
+    it('shows the first of many outputs, and all of them on request', async () => {
+      const { id } = await client.run(BLUE);
+      await client.ended(id);
+      const page = await browser.openSignedIn(account, '/keys');
+      await page.route(`**/api/v2/jobs/${id}`, async (route) => {
+        const answer = await route.fetch();
+        const job = (await answer.json()) as { outputs: object[] };
+        const outputs = Array.from({ length: 200 }, (_, at) => ({ ...job.outputs[0], name: `out_${at}.png` }));
+        return route.fulfill({ response: answer, json: { ...job, outputs } });
+      });
+      await page.goto(browser.address(`/jobs/${id}`));
+      await untilTrue(page, "document.querySelectorAll('.output').length === 24");
+      await press(page, 'Show all 200 outputs');
+      await untilTrue(page, "document.querySelectorAll('.output').length === 200");
       expect(await seriousFaults(page)).toEqual([]);
     });
 

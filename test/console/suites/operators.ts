@@ -203,7 +203,8 @@ export function operators(shared: ConsoleStack): void {
       await press(page, 'Sign in');
       await page.getByRole('table', { name: 'Workers' }).waitFor();
       expect(await page.getByRole('row').count()).toBeLessThan(60);
-      for (const path of ['/', '/pools', '/jobs', '/accounts', '/deployments', '/workers']) {
+      const { id } = await stack.admin<{ id: string }>('POST', '/accounts', { name: `of-${'a'.repeat(90)}` });
+      for (const path of ['/', '/pools', '/jobs', '/accounts', `/accounts/${id}`, '/deployments', '/workers']) {
         await page.goto(browser.operatorsAddress(path));
         await page.getByText(/Updated \d+ s ago/).waitFor();
         expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 360]);

@@ -5,6 +5,7 @@ import { askedQuery, offerQuery, sessionQuery } from '../api/session';
 import { Button } from '../ui/controls/button';
 import { ErrorNote } from '../ui/display/error-note';
 import { Icon } from '../ui/controls/icon';
+import { useMainFocus } from '../ui/use-main-focus';
 import { leavesNothing } from './access';
 import { Mark } from './mark';
 import { Navigation } from './navigation';
@@ -59,6 +60,7 @@ function Frame(): ReactNode {
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
   }, []);
+  useMainFocus();
   return (
     <div className="frame" data-menu={menu}>
       <a className="skip" href="#main">

@@ -5,6 +5,7 @@ import { Mark } from '../../../src/shell/mark';
 import { Button } from '../../../src/ui/controls/button';
 import { Icon } from '../../../src/ui/controls/icon';
 import { ErrorNote } from '../../../src/ui/display/error-note';
+import { useMainFocus } from '../../../src/ui/use-main-focus';
 import { sessionQuery } from '../api/session';
 import { Navigation } from './navigation';
 import { SignIn } from './sign-in';
@@ -36,6 +37,7 @@ function Frame(): ReactNode {
   // The screen over which the navigation was opened on a phone: on another one it is closed.
   const [menuOver, setMenuOver] = useState<string | null>(null);
   const menu = menuOver === pathname;
+  useMainFocus();
   return (
     <div className="frame" data-menu={menu}>
       <a className="skip" href="#main">

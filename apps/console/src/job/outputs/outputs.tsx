@@ -2,11 +2,15 @@ import { useState, type ReactNode } from 'react';
 import type { Job, Output, Preview } from '@millrace/contracts';
 import { isEnded } from '../../api/job-facts';
 import type { GraphNode } from '../../graph';
+import { Button } from '../../ui/controls/button';
 import { Empty } from '../../ui/display/empty';
 import { Icon } from '../../ui/controls/icon';
 import { OutputCard } from './output-card';
 import { PictureViewer } from './picture-viewer';
 import './outputs.css';
+
+/** Shown at first: what stands below them stays near. */
+const FIRST = 24;
 
 interface OutputsProps {
   job: Job;
@@ -18,7 +22,9 @@ interface OutputsProps {
 /** What the job made, as it arrives. */
 export function Outputs({ job, preview, nodes, onShow }: OutputsProps): ReactNode {
   const [viewed, setViewed] = useState<Output | null>(null);
+  const [all, setAll] = useState(false);
   const { outputs } = job;
+  const shown = all ? outputs : outputs.slice(0, FIRST);
   const running = !isEnded(job.status);
   const classOf = (id: string): string => nodes.find((node) => node.id === id)?.classType ?? 'node';
   return (
@@ -35,7 +41,7 @@ export function Outputs({ job, preview, nodes, onShow }: OutputsProps): ReactNod
       )}
       {outputs.length > 0 && (
         <ul className="gallery">
-          {outputs.map((output) => (
+          {shown.map((output) => (
             <OutputCard
               key={`${output.id} ${output.name}`}
               output={output}
@@ -45,6 +51,11 @@ export function Outputs({ job, preview, nodes, onShow }: OutputsProps): ReactNod
             />
           ))}
         </ul>
+      )}
+      {shown.length < outputs.length && (
+        <Button kind="quiet" className="outputs-more" onClick={() => setAll(true)}>
+          Show all {outputs.length} outputs
+        </Button>
       )}
       {outputs.length === 0 && !(running && preview !== null) && <NoOutputs job={job} />}
       {viewed !== null && <PictureViewer output={viewed} onClose={() => setViewed(null)} />}

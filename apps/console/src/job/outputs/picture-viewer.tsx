@@ -4,6 +4,7 @@ import type { Output } from '@millrace/contracts';
 import { Button } from '../../ui/controls/button';
 import { formatBytes } from '../../ui/format';
 import { Icon } from '../../ui/controls/icon';
+import { ReturnFocus } from '../../ui/controls/return-focus';
 
 /** A picture as large as the window. */
 export function PictureViewer({ output, onClose }: { output: Output; onClose: () => void }): ReactNode {
@@ -12,6 +13,7 @@ export function PictureViewer({ output, onClose }: { output: Output; onClose: ()
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="viewer">
+          <ReturnFocus />
           <header>
             <Dialog.Title className="clip">{output.name}</Dialog.Title>
             <span className="small">{formatBytes(output.size_bytes)}</span>

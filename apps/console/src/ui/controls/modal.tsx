@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Dialog } from '@base-ui/react/dialog';
 import { Button } from './button';
 import { Icon } from './icon';
+import { ReturnFocus } from './return-focus';
 import './modal.css';
 
 interface ModalProps {
@@ -17,7 +18,7 @@ interface ModalProps {
   actions?: ReactNode;
 }
 
-/** A dialog over the page: focus stays in it, Escape and a click beside it close it. */
+/** A dialog over the page: focus stays in it and goes back afterwards, Escape and a click beside it close it. */
 export function Modal({
   title,
   open,
@@ -32,6 +33,7 @@ export function Modal({
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="modal">
+          <ReturnFocus />
           <header>
             <Dialog.Title render={<h2 />}>{title}</Dialog.Title>
             <Button

@@ -126,7 +126,9 @@ it.each(GUIDE)('the commands of the page %s work, one after the other', async (p
   // Of a command that fails the line of its block is said; a login that this machine has is not read.
   const steps = blocks.map(({ code, line }) => `LINE=${line}\n${filledIn(code)}`);
   const script = `set -euo pipefail\nshopt -s expand_aliases\ntrap 'echo "failed: the block at line $LINE" >&2' ERR\n${steps.join('\n')}`;
+  const before = [...readdirSync(folder), 'out'];
   await run('bash', ['-c', script], { XDG_CONFIG_HOME: folder, ...ofCallers() });
+  expect(readdirSync(folder).filter((name) => !before.includes(name))).toEqual([]);
 });
 
 /** Write the TypeScript of a page as modules. @returns their paths. */
@@ -144,7 +146,7 @@ it('the TypeScript of the guide runs, with the official client', async () => {
   const modules = modulesOf('clients');
   expect(modules.length).toBeGreaterThan(1);
   for (const file of modules) await run(process.execPath, [file], ofClients());
-  expect(existsSync(join(folder, 'coral.png'))).toBe(true);
+  expect(existsSync(join(folder, 'out', 'coral.png'))).toBe(true);
 });
 
 it('the TypeScript of the page on webhooks verifies what was signed, and nothing else', async () => {
@@ -181,13 +183,13 @@ it(
     const blocks = snippetsOf('clients').filter(({ language }) => language === 'python');
     expect(blocks.length).toBeGreaterThan(0);
     for (const { code } of blocks) {
-      rmSync(join(folder, 'coral.png'), { force: true });
+      rmSync(join(folder, 'out', 'coral.png'), { force: true });
       await run(
         PYTHON,
         hasClient ? ['-c', code] : ['-c', 'import ast, sys; ast.parse(sys.argv[1])', code],
         ofClients(),
       );
-      expect(existsSync(join(folder, 'coral.png'))).toBe(hasClient);
+      expect(existsSync(join(folder, 'out', 'coral.png'))).toBe(hasClient);
     }
   },
 );

@@ -114,7 +114,7 @@ it('a busy worker is not stopped when fewer are wanted, and its deployment drain
   await becomes(deployment, 'ready', ready).catch(() => undefined);
   const client = clientOf(deployment);
   const { id } = await eventually('the job to be accepted', async () => {
-    const { status, body } = await client.submit(JSON.stringify({ workflow: graph(60_000) }));
+    const { status, body } = await client.submit(JSON.stringify({ workflow: graph(20_000) }));
     return status === 201 && body;
   });
   await eventually('the job to run', async () => (await client.job(id)).status === 'running');

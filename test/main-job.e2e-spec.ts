@@ -98,7 +98,7 @@ describe('an asset', () => {
 
 describe('a running job', () => {
   it('is canceled on request', async () => {
-    const { id } = await client.run(growing(512, 10_000));
+    const { id } = await client.run(growing(512, 100_000));
     await eventually('the job to take its first steps', async () => ((await client.job(id)).progress?.step ?? 0) > 0);
     const canceled = await client.call<Job>('POST', `/api/v2/jobs/${id}/cancel`);
     expect(canceled.status).toBe(200);
@@ -120,7 +120,7 @@ describe('a running job', () => {
     });
     await stack.workers[0]?.end('SIGKILL');
     await stack.addWorker();
-    expect(await client.ended(id, 60_000)).toMatchObject({ status: 'succeeded' });
+    expect(await client.ended(id, 240_000)).toMatchObject({ status: 'succeeded' });
     const attempts = await stack.test.database.models.jobAttempt.findMany({ where: { jobId: id } });
     expect(attempts.map((attempt) => attempt.outcome).sort()).toEqual(['lost', 'succeeded']);
   });

@@ -35,7 +35,7 @@ const drawn = (size: number, steps: number): object => ({
 /** Runs for a second or more, each time: the engine reuses what it drew before for the same number of steps. */
 const takingASecond = (nth: number): object => drawn(192, 1_200 + nth);
 /** Runs until somebody ends it. */
-const ENDLESS = drawn(512, 10_000);
+const ENDLESS = drawn(512, 100_000);
 
 const runs = async (id: string, who = client): Promise<void> => {
   await eventually('the job to run', async () => (await who.job(id)).status === 'running');

@@ -94,6 +94,7 @@ function draftOf(accountId, poolId) {
     surface: 'cloud',
     deploymentId: null,
     apiKeyId: null,
+    subKeyId: null,
     poolId,
     workflow: GRAPH,
     nodeCount: NODES,

@@ -54,7 +54,14 @@ export {
   type Member,
 } from './members';
 export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS } from './rate-limiter';
-export { ACCOUNT_CLOSED, accountClosed, openAccountPart, openAccountsPart } from './open-account.store';
+export {
+  ACCOUNT_CLOSED,
+  SUB_KEY_REVOKED,
+  accountClosed,
+  openAccountPart,
+  openAccountsPart,
+  subKeyRevoked,
+} from './open-account.store';
 export { OwnerRights, type Owner } from './owner-rights';
 export { OperatorTokenStore, OperatorTokensService, type OperatorToken } from './operators';
 export { assertActive, assertScope, callerOfAccount, type Caller } from './caller';

@@ -17,7 +17,7 @@ export { GroupedReads } from './grouped-reads';
 export { LOOKED_AT, byId, lookedAt, pageOfLookedAt, type IdSpan, type LookedAtRow, type RowOwner } from './looked-at';
 export { MeasureTransactionsLoop } from './measure-transactions.loop';
 export { relaxedCommit } from './relaxed-commit';
-export { repeatUndone } from './repeat-undone';
+export { UNDONE_TRIES, repeatUndone } from './repeat-undone';
 export { assertSchema, awaitSchema } from './schema-version';
 export { besideTransaction } from './nested-connection';
 export { isLockTimeout, isStatementTimeout, isTransient, isUndone } from './transient';

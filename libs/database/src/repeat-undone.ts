@@ -1,7 +1,7 @@
 import { isConflict } from './transient';
 
 /** How often it is done, the first time included: one that loses a third time is among so much that more tries would add to it. */
-const TRIES = 3;
+export const UNDONE_TRIES = 3;
 
 /**
  * Do work, and again where PostgreSQL undid it in favour of other transactions: of a ring that waits for itself it ends one.
@@ -14,7 +14,7 @@ export async function repeatUndone<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (tries === TRIES || !isConflict(error)) throw error;
+      if (tries === UNDONE_TRIES || !isConflict(error)) throw error;
     }
   }
 }

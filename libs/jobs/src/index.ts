@@ -5,6 +5,7 @@ export {
   BatchSubmissions,
   type BatchStreamItem,
   Batches,
+  LONGEST_RECORDING_MS,
   presentBatch,
   type BatchJob,
 } from './batches';

@@ -3,8 +3,8 @@ import { integer, setting, type SettingsOf } from '@millrace/platform';
 export const privacySettings = {
   erasureSettleSeconds: setting(
     'ERASURE_SETTLE_SECONDS',
-    'How long after its request an erasure of a label or an account goes on looking for jobs, in seconds: longer than a process caches keys, and a submission that was under way takes.',
-    integer({ min: 0 }).default(60),
+    'How long after its request an erasure of a label or an account goes on looking for jobs, in seconds: longer than a process caches keys, and a batch that was under way may take to be recorded, which is three minutes.',
+    integer({ min: 0 }).default(300),
   ),
   backupRetentionDays: setting(
     'BACKUP_RETENTION_DAYS',

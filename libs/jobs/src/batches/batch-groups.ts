@@ -1,6 +1,6 @@
 import type { JobMetadata } from '@millrace/contracts';
 import { INSUFFICIENT_CREDITS, type LedgerStore } from '@millrace/billing';
-import { RefusedError, repeatUndone, type Database, type Statements } from '@millrace/database';
+import { RefusedError, UNDONE_TRIES, repeatUndone, type Database, type Statements } from '@millrace/database';
 import { mostUsed, noteCapReached, showsStanding, type SpendStanding } from '../spend';
 import type { JobScope } from '../state';
 import { refusalOf, type JobDraft } from '../submission';
@@ -14,6 +14,8 @@ export const GROUP_BYTES = 2_097_152;
 export const LOCK_WAIT_MS = 5_000;
 /** 10,000 jobs take some seconds, and more where other work keeps PostgreSQL busy. */
 const TRANSACTION_TIMEOUT_MS = 60_000;
+/** How long it may take to record a batch, beside the waits for a connection. */
+export const LONGEST_RECORDING_MS = UNDONE_TRIES * TRANSACTION_TIMEOUT_MS;
 
 /** Items in their order, as many together as one statement records. */
 export function* groupsOf<Item extends { graphBytes: number }>(items: readonly Item[]): Generator<Item[]> {

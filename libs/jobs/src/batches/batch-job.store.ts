@@ -72,14 +72,14 @@ export class BatchJobStore {
    *
    * @param draft one of the jobs.
    * @returns how much of the account's caps is used, once that was warned of.
-   * @throws RefusedError ACCOUNT_CLOSED, QUEUE_FULL, INSUFFICIENT_CREDITS, or a limit of a label, an account or a key; an error with SQLSTATE 55P03 when a row was locked for
+   * @throws RefusedError ACCOUNT_CLOSED, SUB_KEY_REVOKED, QUEUE_FULL, INSUFFICIENT_CREDITS, or a limit of a label, an account or a key; an error with SQLSTATE 55P03 when a row was locked for
    * longer than `write` may wait.
    */
   async count(tx: Statements, draft: JobDraft, written: WrittenJobs): Promise<SpendStanding[]> {
     const { accountId } = draft;
     const { jobs, firstId, holdMicros, counts } = written;
     const first = statementPart<'id'>('first')`SELECT ${firstId}::uuid AS id`;
-    const queue = joinRotationPart(draft, first, openAccountPart(accountId, statementPart('begin')`SELECT`), jobs);
+    const queue = joinRotationPart(draft, first, openAccountPart(draft, statementPart('begin')`SELECT`), jobs);
     const { standing, allowed } = countLaterParts(accountId, counts, queue);
     const hold = statementPart<'account_id' | 'hold_micros'>('batch_hold')`
       SELECT ${accountId}::uuid AS account_id, ${BigInt(holdMicros)}::bigint AS hold_micros`;

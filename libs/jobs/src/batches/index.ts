@@ -1,3 +1,4 @@
+export { LONGEST_RECORDING_MS } from './batch-groups';
 export { BatchRetries } from './batch-retries.service';
 export { BatchStore } from './batch.store';
 export { presentBatch } from './batch.presenter';

@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
 import { AccountErasureStore, AccountStore } from '@millrace/accounts';
+import { newId } from '@millrace/contracts';
 import { createTestDatabase, eventually, testBilling, type TestDatabase } from '@millrace/testing';
 import { JobAudit } from '../audit';
 import type { SubmittedBatch } from '../batches/batch-submissions.service';
@@ -105,6 +107,34 @@ describe('a batch is refused whole', () => {
     await expect(outcome).rejects.toMatchObject({ code: 'forbidden' });
     expect(await world.left()).toMatchObject({ batches: 0, jobs: 0, holds: 0, waiting: 0, held: 0 });
     expect(await findings()).toEqual([]);
+  });
+});
+
+describe('a batch of a sub-key', () => {
+  const ADA = { label: 'user', value: 'ada' };
+  beforeEach(async () => {
+    world.subKeyId = newId();
+    const key = { name: 'of a user', keyHash: randomBytes(32), lastFour: 'abcd', scopes: [], labels: { user: 'ada' } };
+    await test.database.models.apiKey.create({ data: { id: world.subKeyId, accountId: world.accountId, ...key } });
+  });
+
+  it('is refused whole when the key was revoked while it was recorded, as its label was erased', async () => {
+    const outcome = during(() =>
+      test.database.transaction(async (tx) => {
+        expect(await new AccountErasureStore().revokeSubKeys(tx, world.accountId, ADA)).toBe(1);
+      }),
+    );
+    await expect(outcome).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await world.left()).toMatchObject({ batches: 0, jobs: 0, holds: 0, waiting: 0, held: 0 });
+    expect(await findings()).toEqual([]);
+  });
+
+  it('is recorded while the key ends later', async () => {
+    const { batch } = await during(async () => {
+      const revokedAt = new Date(Date.now() + 3_600_000);
+      await test.database.models.apiKey.updateMany({ where: { accountId: world.accountId }, data: { revokedAt } });
+    });
+    expect(batch).toMatchObject({ jobCount: JOBS, refused: [] });
   });
 });
 

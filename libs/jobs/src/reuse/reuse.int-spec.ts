@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { Prisma } from '@prisma/client';
-import { ACCOUNT_CLOSED, AccountErasureStore } from '@millrace/accounts';
+import { ACCOUNT_CLOSED, AccountErasureStore, SUB_KEY_REVOKED } from '@millrace/accounts';
 import { RefusedError, besideTransaction, isKeyClaimed, type Statements } from '@millrace/database';
 import { createdAtOf, newId } from '@millrace/contracts';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
@@ -207,6 +207,16 @@ it('a job of an account that was closed meanwhile is not answered', async () => 
   const { accountId } = world.jobs;
   await test.database.transaction((tx) => new AccountErasureStore().close(tx, accountId));
   await expect(record(source, { idempotencyKey: 'key' })).rejects.toEqual(new RefusedError(ACCOUNT_CLOSED));
+  expect(await test.database.models.job.count({ where: { accountId } })).toBe(1);
+});
+
+it('a job of a sub-key that was revoked meanwhile is not answered', async () => {
+  const source = await made('one');
+  const { accountId } = world.jobs;
+  const subKeyId = newId();
+  const key = { name: 'of a user', keyHash: randomBytes(32), lastFour: 'abcd', scopes: [], labels: { user: 'ada' } };
+  await test.database.models.apiKey.create({ data: { id: subKeyId, accountId, revokedAt: new Date(0), ...key } });
+  await expect(record(source, { subKeyId })).rejects.toEqual(new RefusedError(SUB_KEY_REVOKED));
   expect(await test.database.models.job.count({ where: { accountId } })).toBe(1);
 });
 

@@ -23,6 +23,8 @@ export const REUSE_GONE = 'reuse_gone';
 export interface ReusedDraft extends JobPlace {
   poolId: string;
   apiKeyId: string | null;
+  /** See `JobDraft.subKeyId`. */
+  subKeyId: string | null;
   workflow: string;
   nodeCount: number;
   workKey: bigint;
@@ -93,11 +95,11 @@ export class ReuseStore {
    * it made can go before that is done. Locks are taken in the order that holds everywhere: key, job, blobs.
    *
    * @param sourceId what `find` found.
-   * @throws RefusedError KEY_REUSED; ACCOUNT_CLOSED; REUSE_GONE when the earlier job went meanwhile: nothing was recorded.
+   * @throws RefusedError KEY_REUSED; ACCOUNT_CLOSED; SUB_KEY_REVOKED; REUSE_GONE when the earlier job went meanwhile: nothing was recorded.
    */
   async record(statements: Statements, draft: ReusedDraft, sourceId: string): Promise<ReusedJob> {
     const id = statementPart<'id'>('identity')`SELECT new_job_id() AS id`;
-    const source = sourcePart(draft, sourceId, openAccountPart(draft.accountId, this.keyPart(draft, id)));
+    const source = sourcePart(draft, sourceId, openAccountPart(draft, this.keyPart(draft, id)));
     const made = madePart(draft, source);
     const job = this.jobPart(draft, id, wholePart(draft, source, made));
     const [recorded] = await statements.rows<ReusedJob>(

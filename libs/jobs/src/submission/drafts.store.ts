@@ -13,6 +13,7 @@ export type DraftColumn =
   | 'id'
   | 'account_id'
   | 'api_key_id'
+  | 'sub_key_id'
   | 'pool_id'
   | 'idempotency_key'
   | 'storage_bytes'
@@ -32,7 +33,7 @@ export function draftsPart(drafts: readonly JobDraft[], lockWaitMs: number): Sta
   const timeout = statementPart('timeout')`SELECT set_config('lock_timeout', ${`${lockWaitMs}ms`}, true)`;
   const given = statementPart('given')`
     SELECT g.* FROM ${timeout}, json_to_recordset(${JSON.stringify(drafts.map(rowOf))}::json) AS g (
-      place int, given_id uuid, account_id uuid, api_key_id uuid, pool_id text, surface text, deployment_id uuid,
+      place int, given_id uuid, account_id uuid, api_key_id uuid, sub_key_id uuid, pool_id text, surface text, deployment_id uuid,
       workflow text, node_count int, work_key bigint, reuse_key bytea, input_asset_ids uuid[], metadata jsonb, models text[], library_models text[], has_secrets boolean,
       traceparent text, idempotency_key text, weight int, running_limit int, queue_limit int, storage_bytes float8,
       retention_seconds float8, price_micros_per_second bigint, hold_micros bigint, hold_id uuid, spend_limit_micros bigint,
@@ -55,6 +56,7 @@ function rowOf(draft: JobDraft, index: number): Record<string, unknown> {
     surface: draft.surface,
     deployment_id: draft.deploymentId,
     api_key_id: draft.apiKeyId,
+    sub_key_id: draft.subKeyId,
     workflow: draft.workflow,
     node_count: draft.nodeCount,
     work_key: String(draft.workKey),

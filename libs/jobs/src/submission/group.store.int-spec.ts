@@ -54,6 +54,7 @@ describe('the statement of a group', () => {
     expect(nodes.flatMap((node) => node['Index Name'] ?? []).sort()).toEqual([
       'account_storage_pkey',
       'accounts_pkey',
+      'api_keys_pkey',
       'balances_pkey',
       'label_rules_key',
       'label_rules_key',

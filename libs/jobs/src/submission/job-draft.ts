@@ -52,6 +52,7 @@ export function draftOf(
     ...termsOf(caller, scope, target, settings),
     id: null,
     apiKeyId: caller.apiKeyId,
+    subKeyId: scope.labels === null ? null : caller.apiKeyId,
     poolId: target.poolId,
     workflow,
     nodeCount,

@@ -1,4 +1,4 @@
-import { ACCOUNT_CLOSED, accountClosed } from '@millrace/accounts';
+import { ACCOUNT_CLOSED, SUB_KEY_REVOKED, accountClosed, subKeyRevoked } from '@millrace/accounts';
 import { STORAGE_FULL, storageFull } from '@millrace/assets';
 import { creditsText } from '@millrace/billing';
 import { Refusal } from '@millrace/contracts';
@@ -85,6 +85,7 @@ export function refusalOf(error: unknown, draft: Pick<JobDraft, 'storageBytes' |
   if (error instanceof RefusedError) {
     if (error.reason === KEY_REUSED) return keyReused();
     if (error.reason === ACCOUNT_CLOSED) return accountClosed();
+    if (error.reason === SUB_KEY_REVOKED) return subKeyRevoked();
     if (error.reason === STORAGE_FULL) return storageFull(draft.storageBytes);
     if (error.reason === QUEUE_FULL) return accountQueueFull(draft.queueLimit);
     return labelRefusal(error.reason) ?? error;

@@ -1,10 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { Prisma } from '@prisma/client';
-import { ACCOUNT_CLOSED, AccountErasureStore } from '@millrace/accounts';
+import { ACCOUNT_CLOSED, AccountErasureStore, SUB_KEY_REVOKED } from '@millrace/accounts';
 import { LedgerStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
+import { readSettings } from '@millrace/platform';
 import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
+import { jobSettings } from '../job.settings';
+import { GroupStore } from './group.store';
 
 const ledger = new LedgerStore();
 
@@ -63,6 +67,21 @@ describe('a submission', () => {
     await expect(world.submissions.record(test.database, draft)).rejects.toEqual(new RefusedError(ACCOUNT_CLOSED));
     expect(await test.database.models.job.count({ where: { accountId } })).toBe(0);
     expect(await test.database.models.idempotencyKey.count({ where: { accountId } })).toBe(0);
+  });
+
+  it('by a sub-key that was revoked meanwhile is refused', async () => {
+    const subKeyId = newId();
+    const { accountId, ...draft } = await world.draft({ idempotencyKey: 'k3', subKeyId });
+    const key = { name: 'of a user', keyHash: randomBytes(32), lastFour: 'abcd', scopes: [], labels: { user: 'ada' } };
+    await test.database.models.apiKey.create({ data: { id: subKeyId, accountId, ...key } });
+    await world.submissions.record(test.database, { ...draft, accountId });
+    const ada = { label: 'user', value: 'ada' };
+    await test.database.transaction((tx) => new AccountErasureStore().revokeSubKeys(tx, accountId, ada));
+    const late = { ...draft, accountId, id: newId(), idempotencyKey: null };
+    await expect(world.submissions.record(test.database, late)).rejects.toEqual(new RefusedError(SUB_KEY_REVOKED));
+    const groups = new GroupStore(readSettings(jobSettings, {}));
+    await expect(groups.record(test.database, [late], 5_000)).rejects.toEqual(new RefusedError(SUB_KEY_REVOKED));
+    expect(await test.database.models.job.count({ where: { accountId } })).toBe(1);
   });
 
   it('sent twenty times at once with one key is accepted once', async () => {

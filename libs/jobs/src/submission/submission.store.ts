@@ -50,14 +50,11 @@ export class SubmissionStore {
    * after a look at what would refuse it.
    *
    * @param offer turns that are given once the job waits, to those whose turn it is; null: none.
-   * @throws RefusedError KEY_REUSED, ACCOUNT_CLOSED, STORAGE_FULL, QUEUE_FULL, INSUFFICIENT_CREDITS, MODEL_GONE, or a limit of a label, an account or a key; ConstraintError on INPUT_ASSET_CONSTRAINT.
+   * @throws RefusedError KEY_REUSED, ACCOUNT_CLOSED, SUB_KEY_REVOKED, STORAGE_FULL, QUEUE_FULL, INSUFFICIENT_CREDITS, MODEL_GONE, or a limit of a label, an account or a key; ConstraintError on INPUT_ASSET_CONSTRAINT.
    */
   async record(statements: Statements, draft: JobDraft, offer: TurnOffer | null = null): Promise<RecordedAlone> {
     const id = statementPart<'id'>('identity')`SELECT coalesce(${draft.id}::uuid, new_job_id()) AS id`;
-    const room = hasRoomPart(
-      draft,
-      storageNotFullPart(draft, openAccountPart(draft.accountId, this.keyPart(draft, id))),
-    );
+    const room = hasRoomPart(draft, storageNotFullPart(draft, openAccountPart(draft, this.keyPart(draft, id))));
     const graph = graphPart(draft, id, useModelsPart(draft, this.coveredPart(draft, room)));
     const queue = joinRotationPart(draft, id, graph);
     const { counted, standing, allowed } = labelParts(draft, queue);

@@ -10,6 +10,8 @@ export interface JobDraft extends JobPlace {
    */
   id: string | null;
   apiKeyId: string | null;
+  /** The same where it is a sub-key by which this was asked for: it is refused once that is revoked. Null: another key, or an operator for it. */
+  subKeyId: string | null;
   poolId: string;
   /** The graph as submitted, to the byte. */
   workflow: string;

@@ -46,21 +46,20 @@ export class JobsAdminController {
   @Serves(redriveJob)
   async redrive(input: InputOf<typeof redriveJob>): Promise<AnswerOf<typeof redriveJob>> {
     const { operator, params, idempotencyKey } = input;
-    const job = await this.jobs.get(params.id);
-    const record = <T>(details: object, act: (tx: Statements) => Promise<T>): Promise<T> =>
+    const record = <T>(accountId: string, details: object, act: (tx: Statements) => Promise<T>): Promise<T> =>
       this.audit.record(operator, async (tx, note) => {
-        note({ ...actOn(job, 'job.redrive'), details: { ...details } });
+        note({ ...actOn({ id: params.id, accountId }, 'job.redrive'), details: { ...details } });
         return act(tx);
       });
-    const made = await this.jobs.redrive(job, {
+    const made = await this.jobs.redrive(params.id, {
       idempotencyKey,
-      caller: () => this.submitterOf(job),
-      target: () => this.destinations.of(job),
-      within: (recordJob, newJobId) => record({ newJobId }, recordJob),
+      caller: (job) => this.submitterOf(job),
+      target: (job) => this.destinations.of(job),
+      within: (job) => (recordJob, newJobId) => record(job.accountId, { newJobId }, recordJob),
     });
-    const { id, status, repeated } = made;
-    if (repeated) await record({ newJobId: id, repeated }, () => Promise.resolve());
-    return { id, redriven_from: job.id, account_id: job.accountId, status };
+    const { id, accountId, status, repeated } = made;
+    if (repeated) await record(accountId, { newJobId: id, repeated }, () => Promise.resolve());
+    return { id, redriven_from: params.id, account_id: accountId, status };
   }
 
   private async submitterOf({ accountId, apiKeyId }: OperatorJob): Promise<Caller> {

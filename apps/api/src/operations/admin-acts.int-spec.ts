@@ -1,3 +1,4 @@
+import { Prisma } from '@prisma/client';
 import { newId, type Job } from '@millrace/contracts';
 import { GRAPH, announceCatalogue } from '../fixtures/own-records';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
@@ -219,6 +220,24 @@ describe('an operator', () => {
       action: 'job.redrive',
       details: { repeated: true },
     });
+  });
+
+  it('answers a repeat with the job that it made, also where the job that was run again has expired meanwhile', async () => {
+    const id = await endedJob('key-1');
+    const made = await redrive(id, 'k');
+    await api.test.database.transaction(async (tx) => {
+      await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+      await tx.models.job.update({ where: { id }, data: { deadlineAt: new Date(0), expiresAt: new Date(0) } });
+    });
+    expect(await redrive(id, 'k')).toMatchObject({ status: 201, body: made.body });
+    expect((await logged({ subject_id: id }))[0]).toMatchObject({
+      action: 'job.redrive',
+      details: { newJobId: made.body.id, repeated: true },
+    });
+    for (const key of ['another', undefined]) {
+      const again = key === undefined ? post(`/jobs/${id}/redrive`) : redrive(id, key);
+      expect(await again).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    }
   });
 
   it('refuses a key whose job is gone, instead of running it again', async () => {

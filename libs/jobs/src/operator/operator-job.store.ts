@@ -26,4 +26,18 @@ export class OperatorJobStore {
       WHERE j.id = ${id}::uuid AND j.expires_at > now()`);
     return job ?? null;
   }
+
+  /**
+   * What a key was claimed for that names a job which is gone: nothing else says whose that was. One look into an index for each account.
+   *
+   * @returns null when it was not claimed.
+   */
+  async findSubject(tx: Statements, key: string): Promise<string | null> {
+    const [claim] = await tx.rows<{ subjectId: string }>(Prisma.sql`
+      SELECT k.subject_id FROM accounts a CROSS JOIN LATERAL (
+        SELECT k.subject_id FROM idempotency_keys k
+        WHERE k.account_id = a.id AND k.operation = 'postJobs' AND k.key = ${key} AND k.expires_at > now() LIMIT 1
+      ) k LIMIT 1`);
+    return claim?.subjectId ?? null;
+  }
 }

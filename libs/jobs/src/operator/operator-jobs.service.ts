@@ -12,15 +12,16 @@ export interface Redrive {
   /** Under which it is done once; undefined: each time that it is asked for. */
   idempotencyKey: string | undefined;
   /** The account, and the key that the first job came with. @throws Refusal where it may submit nothing now. */
-  caller: () => Promise<Caller>;
-  target: () => Promise<Target>;
+  caller: (job: OperatorJob) => Promise<Caller>;
+  target: (job: OperatorJob) => Promise<Target>;
   /** The transaction of the caller's audit record. */
-  within: RecordWithin;
+  within: (job: OperatorJob) => RecordWithin;
 }
 
 /** The job that came of it. */
 export interface RedrivenJob {
   id: string;
+  accountId: string;
   status: JobStatus;
   /** An earlier request with the same key made it. */
   repeated: boolean;
@@ -55,30 +56,32 @@ export class OperatorJobs {
 
   /**
    * Run an ended job's graph again, as a new job of its account: an end is an end. The key commits with the new job, so a repeat finds
-   * that job, also where the first answer was lost.
+   * that job, also where the first answer was lost, and where the job that ended has expired since.
    *
-   * @throws Refusal `invalid_request` when it cannot be run again; `idempotency_key_reuse` when the job of the key is gone; as a
+   * @throws Refusal `not_found`; `invalid_request` when it cannot be run again; `idempotency_key_reuse` when the job of the key is gone; as a
    * submission does.
    */
-  async redrive(job: OperatorJob, { idempotencyKey, caller, target, within }: Redrive): Promise<RedrivenJob> {
-    const { accountId, surface, deploymentId } = job;
-    const key = idempotencyKey === undefined ? undefined : claimedKeyOf(job, idempotencyKey);
-    const earlier = await this.madeUnder(job, key);
+  async redrive(jobId: string, { idempotencyKey, caller, target, within }: Redrive): Promise<RedrivenJob> {
+    const key = idempotencyKey === undefined ? undefined : claimedKeyOf(jobId, idempotencyKey);
+    const found = await this.store.find(this.database, jobId);
+    const earlier = await this.madeUnder(found, key);
     if (earlier !== null) return earlier;
+    const job = found ?? (await this.get(jobId));
+    const { accountId, surface, deploymentId } = job;
     assertRedrivable(job);
     const submission = {
-      caller: await caller(),
+      caller: await caller(job),
       scope: { accountId, surface, deploymentId, labels: null },
-      target,
+      target: () => target(job),
       body: Buffer.from(`{"workflow":${job.workflow},"metadata":${JSON.stringify(job.metadata)}}`),
       idempotencyKey: key,
       traceparent: null,
       spendLimitMicros: job.spendLimitMicros ?? undefined,
-      within,
+      within: within(job),
     };
     try {
       const { id, status } = (await this.submissions.submit(submission)).job;
-      return { id, status, repeated: false };
+      return { id, accountId, status, repeated: false };
     } catch (error) {
       // The same request was first, at the same time.
       const made = error instanceof Refusal && error.code === KEY_REUSED ? await this.madeUnder(job, key) : null;
@@ -87,20 +90,26 @@ export class OperatorJobs {
     }
   }
 
-  private async madeUnder({ accountId }: OperatorJob, key: string | undefined): Promise<RedrivenJob | null> {
+  /** @param job that is to be run again; null: it is gone. */
+  private async madeUnder(job: OperatorJob | null, key: string | undefined): Promise<RedrivenJob | null> {
     if (key === undefined) return null;
-    const id = await subjectOfKey(this.database, { accountId, operation: 'postJobs', key });
+    const id = await this.subjectOf(job, key);
     if (id === null) return null;
     const made = await this.store.find(this.database, id);
-    if (made !== null) return { id, status: made.status, repeated: true };
+    if (made !== null) return { id, accountId: made.accountId, status: made.status, repeated: true };
     const message = `This Idempotency-Key was used before; job ${id}, which it made, is not kept any more.`;
     throw new Refusal('idempotency_key_reuse', message);
+  }
+
+  private async subjectOf(job: OperatorJob | null, key: string): Promise<string | null> {
+    if (job === null) return this.store.findSubject(this.database, key);
+    return subjectOfKey(this.database, { accountId: job.accountId, operation: 'postJobs', key });
   }
 }
 
 /** Of one job, and none that its owner can present: a tab is no character of a key (`IDEMPOTENCY_KEY`). */
-function claimedKeyOf({ id }: OperatorJob, key: string): string {
-  return `redrive\t${id}\t${key}`;
+function claimedKeyOf(jobId: string, key: string): string {
+  return `redrive\t${jobId}\t${key}`;
 }
 
 /** @throws Refusal `invalid_request` when a job cannot be run again. */

@@ -1,9 +1,11 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { besideTransaction } from '@millrace/database';
 import { createLogger, KeyRing } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, type TestDatabase } from '@millrace/testing';
+import { AccountStore } from '../account.store';
 import { ApiKeyMint } from '../api-key-mint';
 import { ApiKeyStore } from '../api-key.store';
 import { Authenticator } from '../authenticator';
@@ -46,6 +48,14 @@ async function revokedKey(labels?: Record<string, string>): Promise<{ id: string
   return { id, key };
 }
 
+const isWaiting = async (): Promise<boolean> => {
+  const waiting = await besideTransaction(() =>
+    test.database.query(
+      Prisma.sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    ),
+  );
+  return waiting.length > 0;
+};
 const present = (key: string, network = HERE): Promise<unknown> =>
   authenticator.authenticate(`Bearer ${key}`, network).catch(() => undefined);
 /** What is in the log once all that was counted is written. */
@@ -68,6 +78,29 @@ it('a sign-in link of an erased account leaves none', async () => {
   await test.database.transaction((tx) => erasure.close(tx, accountId));
   refusals.note({ action: 'sign_in_link.refuse', subjectType: 'sign_in_link', subjectId: newId(), accountId }, HERE);
   expect(await subjectsOfLog()).toEqual([]);
+});
+
+it('a sub-key that is being made while its label is erased is revoked with the others', async () => {
+  let revoked: Promise<number> = Promise.resolve(0);
+  let isOver = false;
+  const beside = AsyncLocalStorage.snapshot();
+  await test.database.transaction(async (tx) => {
+    expect(await new AccountStore().lock(tx, accountId)).toBe(true);
+    const { hash, lastFour } = mint.make('live');
+    const facts = {
+      accountId,
+      name: 'hers',
+      keyHash: new Uint8Array(hash),
+      lastFour,
+      scopes: [],
+      labels: { user: 'ada' },
+    };
+    await tx.models.apiKey.create({ data: { id: newId(), ...facts } });
+    revoked = beside(() => test.database.transaction((other) => erasure.revokeSubKeys(other, accountId, ADA)));
+    void revoked.finally(() => (isOver = true));
+    await eventually('the erasure to wait or to end', async () => isOver || (await isWaiting()));
+  });
+  expect(await revoked).toBe(1);
 });
 
 it('a sub-key of an erased label leaves none, and another key of the account does', async () => {

@@ -43,6 +43,7 @@ export class AccountErasureStore {
 
   /** End the sub-keys that carry a label, and forget from where they were used, and their hashes. @returns how many had not ended. */
   async revokeSubKeys(tx: Statements, accountId: string, of: LabelValue): Promise<number> {
+    await this.hold(tx, accountId);
     await tx.execute(Prisma.sql`UPDATE api_keys SET allowed_addresses = '{}' WHERE ${withLabel(accountId, of)}`);
     await this.forgetHashes(tx, accountId, of);
     return tx.execute(Prisma.sql`
@@ -52,6 +53,7 @@ export class AccountErasureStore {
 
   /** Give sub-keys that carry a label hashes of nothing, so that the log names none of them any more that is presented. */
   async forgetHashes(tx: Statements, accountId: string, of: LabelValue): Promise<void> {
+    await this.hold(tx, accountId);
     await tx.execute(Prisma.sql`UPDATE api_keys SET key_hash = ${randomHash} WHERE ${withLabel(accountId, of)}`);
   }
 
@@ -66,6 +68,7 @@ export class AccountErasureStore {
    * nothing.
    */
   async forgetSubKeys(tx: Statements, accountId: string, of: LabelValue, pseudonym: string): Promise<number> {
+    await this.hold(tx, accountId);
     return tx.execute(Prisma.sql`
       UPDATE api_keys
       SET name = ${pseudonym}, labels = ${JSON.stringify({ [of.label]: pseudonym })}::jsonb, key_hash = ${randomHash}
@@ -102,6 +105,11 @@ export class AccountErasureStore {
     const [row] = await tx.rows<{ redacted: number; last: string | null }>(Prisma.sql`
       SELECT redacted, last FROM redact_audit_log(${accountId}::uuid, ${texts && [...texts]}::text[], ${after}::uuid, ${limit}::int)`);
     return row ?? { redacted: 0, last: null };
+  }
+
+  /** Hold the account's row, also of one that is closed: keys that are being made are there for the next statement, and none is made until the transaction ends. */
+  private async hold(tx: Statements, accountId: string): Promise<void> {
+    await tx.rows(Prisma.sql`SELECT id FROM accounts WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`);
   }
 }
 

@@ -40,13 +40,14 @@ export function mintOutputPart(
 }
 
 /**
- * Let the assets of outputs that are replaced expire now; the expiry loop removes them. Takes no lock on their blobs.
+ * Let the assets of outputs that are replaced expire now; the expiry loop removes them. Locks them in the order of their ids, and not their blobs.
  *
  * @param replaced yields few rows: what had the place of the new output, and what had its name.
  */
 export function retireAssetPart(replaced: StatementPart<'account_id' | 'asset_id'>): StatementPart {
   return statementPart('retired')`
-    UPDATE assets a SET expires_at = now() FROM ${replaced} r
-    WHERE a.account_id = r.account_id AND a.id = r.asset_id
+    UPDATE assets a SET expires_at = now() FROM (
+      SELECT a.id FROM ${replaced} r JOIN assets a ON a.account_id = r.account_id AND a.id = r.asset_id ORDER BY a.id FOR NO KEY UPDATE OF a
+    ) locked WHERE a.id = locked.id
     RETURNING 1`;
 }

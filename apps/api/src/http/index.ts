@@ -1,6 +1,7 @@
 export { arrivingBytes } from './body/arriving-bytes';
 export { confirmAccess } from './body/confirm-access';
 export { LARGE_ANSWER_CHARACTERS, holdBytes } from './body/hold-bytes';
+export { countValues } from './body/count-values';
 export { inTurn } from './body/in-turn';
 export { JSON_OBJECT, SMALL_BODY_BYTES, assertNotEncoded, parseFields, readBytes, readJson } from './body/body';
 export { Connections } from './connections';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ToolCall } from './tool';
 
-/** A graph as an argument. What is submitted is its text, not this value: `ToolCall.argumentText`. */
+/** A graph as an argument. What is submitted is its text, not this value: `ToolCall.graphText`. */
 export const graphInput = z
   .record(z.string(), z.unknown())
   .describe(
@@ -15,5 +15,5 @@ export const metadataInput = z.record(z.string(), z.string());
 /** The body of a submission, the graph character for character. */
 export function graphBody(call: ToolCall, metadata?: z.output<typeof metadataInput>): Uint8Array {
   const labels = metadata === undefined ? '' : `,"metadata":${JSON.stringify(metadata)}`;
-  return Buffer.from(`{"workflow":${call.argumentText('workflow') ?? 'null'}${labels}}`);
+  return Buffer.from(`{"workflow":${call.graphText ?? 'null'}${labels}}`);
 }

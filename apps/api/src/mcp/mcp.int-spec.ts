@@ -1,3 +1,4 @@
+import type { ErrorEnvelope } from '@millrace/contracts';
 import { McpClient, eventually } from '@millrace/testing';
 import { GRAPH, announceCatalogue, makeRecords } from '../fixtures/own-records';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
@@ -183,6 +184,66 @@ describe('what a job may cost', () => {
     const answer = await post(LIST, { 'millrace-spend-limit-micros': '1e6' });
     expect([answer.status, await codeOf(answer)]).toEqual([422, 'invalid_request']);
   });
+});
+
+describe('arguments that do not fit', () => {
+  it('are refused as the API refuses a body: every field, why, and what to do', async () => {
+    const { isError, text, value } = await client.call('describe_nodes', { class_types: [], options_like: 7 });
+    expect(isError).toBe(true);
+    const faults = 'class_types: must not be empty; options_like: must be a text.';
+    expect(text).toContain(`invalid_request: The request is not valid. ${faults}\nWhat to do: `);
+    const fields = [
+      { field: 'class_types', reason: 'must not be empty' },
+      { field: 'options_like', reason: 'must be a text' },
+    ];
+    expect(value).toMatchObject({ error: { code: 'invalid_request', details: { fields } } });
+  });
+
+  it('are refused where the tool has no such one, so that a misspelt limit is not ignored', async () => {
+    const own = await api.account();
+    const agent = await connect(own.key);
+    const { isError, text } = await agent.call('run_job', { workflow: GRAPH, wait_seconds: 0, spend_limit: 1 });
+    expect([isError, text]).toEqual([true, expect.stringContaining('the call does not take spend_limit')]);
+    expect(await jobsOf(own)).toEqual([]);
+  });
+
+  it('are refused where the graph is none, or is not there', async () => {
+    for (const args of [{}, { workflow: 'text' }, { workflow: [1] }]) {
+      const { isError, text } = await client.call('estimate_job', args);
+      expect([isError, text]).toEqual([
+        true,
+        expect.stringMatching(/^invalid_request: .* workflow: (is required|must)/),
+      ]);
+    }
+  });
+
+  it('are refused where they are no object', async () => {
+    const answer = await post({ ...LIST, method: 'tools/call', params: { name: 'list_jobs', arguments: [1] } });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      {
+        error: {
+          code: 'invalid_request',
+          details: { fields: [{ field: 'params.arguments', reason: 'must be an object' }] },
+        },
+      },
+    ]);
+  });
+
+  it.each(['arguments', '_meta'])(
+    'are refused before a fault of each is made, where there are many in %s',
+    async (at) => {
+      const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, nth) => [`k${nth}`, 0]));
+      const params = { name: 'list_jobs', arguments: {}, [at]: { metadata: many } };
+      const answer = await post({ ...LIST, method: 'tools/call', params });
+      expect(answer.status).toBe(400);
+      const { error } = (await answer.json()) as ErrorEnvelope;
+      expect(error).toMatchObject({
+        code: 'invalid_request',
+        message: expect.stringContaining('1000 JSON values') as string,
+      });
+    },
+  );
 });
 
 describe('a job', () => {

@@ -27,8 +27,8 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** The most that a job may cost which this call submits, in micro-credits. */
   readonly spendLimitMicros: bigint;
-  /** The text of an argument as it was sent; see `Message`. */
-  argumentText(name: string): string | undefined;
+  /** The graph as it was sent; see `Message`. */
+  readonly graphText: string | undefined;
   /** How far the call is, for clients that want to know. */
   readonly progress: ProgressReports;
 }

@@ -169,9 +169,9 @@ function tooManyValues(): Refusal {
   return new Refusal('invalid_request', message, { status: 400 });
 }
 
-/** Check a value against a shape. @throws Refusal `invalid_request` naming every field. */
-export function parseFields<T>(schema: z.ZodType<T>, value: unknown, status: 400 | 422): T {
-  const parsed = schema.safeParse(value, { error: reasonOf });
+/** Check a value against a shape. @param whole what a fault of no field is of. @throws Refusal `invalid_request` naming every field. */
+export function parseFields<T>(schema: z.ZodType<T>, value: unknown, status: 400 | 422, whole = 'the body'): T {
+  const parsed = schema.safeParse(value, { error: (issue) => reasonOf(issue, whole) });
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map((issue): FieldError => ({
     field: issue.path.join('.'),

@@ -27,11 +27,11 @@ const UNITS: Readonly<Record<string, string>> = { string: 'characters', array: '
 
 /**
  * Why a field is refused, in the words of this service, where its schema has none of its own: those of the library name its types.
- * Each goes on from the name of the field, or at the root from "the body".
+ * Each goes on from the name of the field, or at the root from what all fields are of: "the body".
  */
-export function reasonOf(issue: Issue): string {
+export function reasonOf(issue: Issue, whole: string): string {
   const reason = ofField(issue);
-  return (issue.path ?? []).length === 0 ? `the body ${reason}` : reason;
+  return (issue.path ?? []).length === 0 ? `${whole} ${reason}` : reason;
 }
 
 function ofField(issue: Issue): string {

@@ -11,7 +11,7 @@ const definition = {
     'Stops a job for good. Queued: canceled at once, and nothing is charged. Running: canceling until its engine has stopped, and the ' +
     'engine time used by then is charged. Ended: nothing changes.',
   scope: 'jobs:write',
-  input: z.object({ id: z.uuid().describe('Id of the job.') }),
+  input: z.strictObject({ id: z.uuid().describe('Id of the job.') }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
 } as const;
 

@@ -16,7 +16,7 @@ const definition = {
     'options_left_out says by how much, and options_like finds the others. library_options are those choices that are models of the ' +
     "account's library, or shared with it.",
   scope: 'jobs:read',
-  input: z.object({
+  input: z.strictObject({
     class_types: z.array(z.string().max(200)).min(1).max(MAX_CLASSES).describe('Names as search_nodes answers them.'),
     options_like: z
       .string()

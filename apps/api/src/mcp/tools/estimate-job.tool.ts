@@ -16,7 +16,7 @@ const definition = {
     'what is held at once (hold_micros); from earlier jobs the probable cost and run time; and the wait. One credit is 1,000,000 ' +
     'micro-credits. spend_limit_micros is the most that run_job lets a job of this connection cost.',
   scope: 'jobs:write',
-  input: z.object({ workflow: graphInput, spend_limit_micros: spendLimitInput }),
+  input: z.strictObject({ workflow: graphInput, spend_limit_micros: spendLimitInput }),
   annotations: { readOnlyHint: true },
 } as const;
 

@@ -15,7 +15,7 @@ const definition = {
     'The jobs of this account here, newest first, in short. Use it to find a job whose id was lost. wait_for_job with wait_seconds 0 has ' +
     'all of one job.',
   scope: 'jobs:read',
-  input: z.object({
+  input: z.strictObject({
     status: z.enum(JOB_STATUSES).optional().describe('Only jobs in this state.'),
     metadata: metadataInput.optional().describe('Only jobs with these labels, at most three.'),
     limit: z.int().min(1).max(MAX_JOBS).default(10).describe('How many jobs to answer with.'),

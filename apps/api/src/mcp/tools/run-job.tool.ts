@@ -22,7 +22,7 @@ const definition = {
     'is in the first progress notification and in list_jobs. Each call makes a job, unless idempotency_key says which one is meant. ' +
     'spend_warning of the answer names the caps of which half or more is used, in percent: ask before you submit more.',
   scope: 'jobs:write',
-  input: z.object({
+  input: z.strictObject({
     workflow: graphInput,
     metadata: metadataInput.optional().describe('Labels of the job, by which list_jobs finds it.'),
     spend_limit_micros: spendLimitInput,

@@ -14,7 +14,7 @@ const definition = {
     'Find node classes that graphs can use here, by words in their name, their category, their description, or the types that they ' +
     'take and give (IMAGE, LATENT, MODEL ...). Answers with names and one line each; describe_nodes has the inputs.',
   scope: 'jobs:read',
-  input: z.object({
+  input: z.strictObject({
     query: z.string().max(200).default('').describe('Words that must all occur; empty for everything.'),
     limit: z.int().min(1).max(MAX_FOUND).default(20).describe('How many classes to answer with.'),
   }),

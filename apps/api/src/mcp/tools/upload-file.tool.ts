@@ -14,7 +14,7 @@ const definition = {
     'Stores a file, in base64, as an asset that graphs take as input: {"__type": "core/ASSET", "info": {"id": "<id of the answer>"}} in ' +
     'place of a file name. The same bytes under the same name are one asset. Larger files are uploaded by HTTP: POST /api/v2/assets.',
   scope: 'assets:write',
-  input: z.object({
+  input: z.strictObject({
     file_path: z.string().min(1).max(1_024).describe('Its name, e.g. cat.png.'),
     content_type: z.string().max(255).describe('Its media type, e.g. image/png.'),
     data: z.base64().describe('Its bytes in base64.'),

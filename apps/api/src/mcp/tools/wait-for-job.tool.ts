@@ -12,7 +12,7 @@ const definition = {
     `${SHOWN_OUTPUTS} outputs with links, and what it cost. With wait_seconds 0 it answers at once. read_outputs has what the outputs show, and ` +
     'those that are left out (outputs_left_out).',
   scope: 'jobs:read',
-  input: z.object({ id: z.uuid().describe('Id of the job.'), wait_seconds: waitSeconds }),
+  input: z.strictObject({ id: z.uuid().describe('Id of the job.'), wait_seconds: waitSeconds }),
   annotations: { readOnlyHint: true },
 } as const;
 

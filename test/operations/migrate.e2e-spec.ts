@@ -116,6 +116,39 @@ describe('a migration that takes longer than a statement of its role may', () =>
   });
 });
 
+describe('a migration by which processes can start', () => {
+  const LATER = '29990102000000_later';
+  const MAKE_ROLE = `DO $$ BEGIN CREATE ROLE millrace_maintenance NOLOGIN;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`;
+
+  it('has given them their rights by then, to what there is: a later one may take long, or make the rest', async () => {
+    await client.query(MAKE_ROLE);
+    await client.query(`
+      REVOKE ALL ON ALL TABLES IN SCHEMA public FROM millrace_maintenance;
+      ALTER TABLE mail_messages RENAME TO later_messages;
+      ALTER TABLE api_keys RENAME spend_keys TO later_keys;
+      ALTER TABLE members RENAME email TO later_email`);
+    write('UPDATE steps SET count = count + 1');
+    mkdirSync(join(folder.path, LATER), { recursive: true });
+    const later = `SELECT pg_advisory_lock(1); ALTER TABLE later_messages RENAME TO mail_messages;
+      ALTER TABLE api_keys RENAME later_keys TO spend_keys; ALTER TABLE members RENAME later_email TO email`;
+    writeFileSync(join(folder.path, LATER, 'migration.sql'), later);
+    await client.query('SELECT pg_advisory_lock(1)');
+    const run = start();
+    await eventually('the later one to wait', () => run.output().includes(`${LATER}: waits for process`));
+    expect(await history()).toEqual(APPLIED);
+    const rights = (column: string): Promise<unknown[]> =>
+      rows(`SELECT has_table_privilege('millrace_maintenance', 'job_count_progress', 'SELECT, INSERT') AS counts,
+        has_column_privilege('millrace_maintenance', 'api_keys', 'name', 'SELECT') AS names,
+        has_column_privilege('millrace_maintenance', 'api_keys', '${column}', 'SELECT') AS keys,
+        has_table_privilege('millrace_maintenance', 'members', 'SELECT') AS members`);
+    expect(await rights('later_keys')).toEqual([{ counts: true, names: true, keys: false, members: true }]);
+    await client.query('SELECT pg_advisory_unlock(1)');
+    expect({ code: await run.ended, output: run.output().includes('failed') }).toEqual({ code: 0, output: false });
+    expect(await rights('spend_keys')).toEqual([{ counts: true, names: true, keys: true, members: true }]);
+  });
+});
+
 describe('a migration that was cut off in the middle', () => {
   it.each<NodeJS.Signals>(['SIGKILL', 'SIGTERM'])(
     'of a script, by %s, is done once by the next run',

@@ -1,4 +1,5 @@
 import { Failure, say } from '../command/index.mjs';
+import { grantRightsSoFar } from './database-rights.mjs';
 import { recordApplied } from './history.mjs';
 import { concurrentWorkOf } from './migration-statements.mjs';
 import { underWatch } from './lock-watch.mjs';
@@ -38,7 +39,7 @@ export async function applyMigration(scope, client, watcher, migration) {
 }
 
 /**
- * As one transaction. Where it does not get a lock soon, everything is undone, what queued behind it goes on, and it is tried again.
+ * As one transaction, with the rights of processes to what it makes: they may start once it is written down. Where it does not get a lock soon, everything is undone, what queued behind it goes on, and it is tried again.
  *
  * @param {Scope} scope
  * @param {Client} client
@@ -50,6 +51,7 @@ async function applyWhole(scope, client, migration) {
       await client.query('BEGIN');
       await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
       await client.query(migration.sql);
+      await grantRightsSoFar(client);
       await recordApplied(client, migration);
       await client.query('COMMIT');
       return;

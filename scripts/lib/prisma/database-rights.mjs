@@ -129,9 +129,7 @@ export const OWNER_FUNCTIONS = {
  * @returns {Promise<string[]>} the roles
  */
 export async function grantRights(client) {
-  /** @type {import('pg').QueryResult<{ rolname: string }>} */
-  const { rows } = await client.query('SELECT rolname FROM pg_roles WHERE rolname = ANY($1)', [ROLES]);
-  const roles = ROLES.filter((role) => rows.some(({ rolname }) => rolname === role));
+  const roles = await rolesOf(client);
   const statements = [
     ...Object.keys(OWNER_FUNCTIONS).map((signature) => `REVOKE ALL ON FUNCTION ${signature} FROM PUBLIC`),
     ...roles.flatMap(statementsOf),
@@ -142,6 +140,52 @@ export async function grantRights(client) {
   }
   await client.query(`BEGIN; ${statements.join('; ')}; COMMIT`);
   return roles;
+}
+
+/**
+ * Give the roles that exist their rights to what there is of the tables, and take none: processes may start before the last migration, and those of
+ * the version before are still at work. In a transaction of the caller, or without one.
+ *
+ * @param {import('pg').Client} client connected as the owner of the tables
+ */
+export async function grantRightsSoFar(client) {
+  const roles = await rolesOf(client);
+  if (roles.length === 0) return;
+  /** @type {import('pg').QueryResult<{ name: string, columns: string[] }>} */
+  const { rows } = await client.query(`
+    SELECT c.relname AS name, array_agg(a.attname::text) AS columns
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' GROUP BY c.relname`);
+  const grants = roles.flatMap((role) =>
+    rows.flatMap(({ name, columns }) => {
+      const rights = ofColumns(RIGHTS[name]?.[ROLES.indexOf(role)] ?? NOTHING, columns);
+      return rights === NOTHING ? [] : [`GRANT ${rights} ON ${name} TO ${role}`];
+    }),
+  );
+  await client.query(grants.join('; '));
+}
+
+/**
+ * What of the rights is to these columns, or to the whole table.
+ *
+ * @param {string} rights
+ * @param {string[]} columns
+ */
+function ofColumns(rights, columns) {
+  return [...rights.matchAll(/([A-Z]+)(?: \(([^)]*)\))?/g)]
+    .flatMap(([right, verb, list]) => {
+      if (list === undefined) return [right];
+      const there = list.split(', ').filter((column) => columns.includes(column));
+      return there.length === 0 ? [] : [`${verb} (${there.join(', ')})`];
+    })
+    .join(', ');
+}
+
+/** @param {import('pg').Client} client */
+async function rolesOf(client) {
+  /** @type {import('pg').QueryResult<{ rolname: string }>} */
+  const { rows } = await client.query('SELECT rolname FROM pg_roles WHERE rolname = ANY($1)', [ROLES]);
+  return ROLES.filter((role) => rows.some(({ rolname }) => rolname === role));
 }
 
 /** @param {string} role */

@@ -121,7 +121,7 @@ export function assets(shared: ConsoleStack): void {
       const files = [await picture('blue.png', '#369'), fileOf(HOSTILE, 'image/svg+xml', SCRIPT), html, BIG];
       await upload(page, files);
       for (const { name } of files) await card(page, name).waitFor();
-      await untilTrue(page, 'document.querySelector(".asset-thumb img").naturalWidth === 64');
+      await untilTrue(page, 'document.querySelector(".asset-thumb img")?.naturalWidth === 64');
       expect(await page.locator('.asset-thumb img').count()).toBe(1);
 
       const dropped = await page.evaluateHandle(`(() => {

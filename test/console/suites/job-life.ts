@@ -57,7 +57,7 @@ export function jobLife(shared: ConsoleStack): void {
       await status(page, 'Succeeded');
       const picture = page.locator('.output-picture img');
       await picture.waitFor();
-      await untilTrue(page, 'document.querySelector(".output-picture img").naturalWidth > 0');
+      await untilTrue(page, 'document.querySelector(".output-picture img")?.naturalWidth > 0');
       expect(await seriousFaults(page)).toEqual([]);
 
       const first = page.url();

@@ -56,7 +56,7 @@ export function models(shared: ConsoleStack): void {
       const row = rowOf(page, 'diffusion_models/flux/tiny.safetensors');
       await row.getByText('Ready', { exact: true }).waitFor();
       await row.getByText('diffusion model').waitFor();
-      expect(await page.getByText('Stored', { exact: true }).count()).toBe(1);
+      await page.getByText('Stored', { exact: true }).waitFor();
       await page.setViewportSize({ width: 360, height: 740 });
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
       expect(await seriousFaults(page)).toEqual([]);

@@ -84,7 +84,7 @@ describe('a deployment', () => {
     expect(done.status).toBe('succeeded');
     await becomes(deployment, 'ready');
 
-    const { id } = await client.run(graph(60_000));
+    const { id } = await client.run(graph(100_000));
     await eventually('the job to run', async () => (await client.job(id)).status === 'running');
     await worker.end('SIGKILL');
     await becomes(deployment, 'starting');
@@ -107,7 +107,7 @@ describe('a deployment', () => {
     });
     await client.call('POST', `/api/v2/jobs/${id}/cancel`);
     expect((await client.ended(id)).status).toBe('canceled');
-  }, 180_000);
+  });
 
   it('is found by its prefix and by its host, with links that fit each', async () => {
     const deployment = served;
@@ -183,7 +183,7 @@ describe('a deployment', () => {
     const client = clientOf(deployment);
     const logsOf = async (id: string): Promise<number> => (await client.call('GET', `/api/v2/jobs/${id}/logs`)).status;
 
-    const { id } = await client.run(graph(60_000));
+    const { id } = await client.run(graph(100_000));
     await eventually('the job to run', async () => (await client.job(id)).status === 'running');
     expect([await client.job(id), await logsOf(id)]).toEqual([expect.not.objectContaining({ logs: anything }), 204]);
     await client.call('POST', `/api/v2/jobs/${id}/cancel`);
@@ -236,10 +236,14 @@ describe('a demo deployment, asked too much or of a suspended account,', () => {
 
   it('limits each address by itself, and answers what is left and when to come again', async () => {
     const deployment = await create({ demo: true });
+    const beganMs = performance.now();
     const burst = await Promise.all(Array.from({ length: DEMO_LIMIT + 20 }, () => list(deployment, '203.0.113.7')));
     const refused = burst.filter(({ status }) => status === 429);
-    expect(refused.length).toBeGreaterThanOrEqual(20);
-    expect(burst.length - refused.length).toBeGreaterThanOrEqual(DEMO_LIMIT / 2);
+    const passed = burst.length - refused.length;
+    expect(refused.length).toBeGreaterThan(0);
+    // The minute slides: a burst that takes longer may be larger.
+    expect(passed).toBeLessThanOrEqual(DEMO_LIMIT * (1 + (performance.now() - beganMs) / 60_000));
+    expect(passed).toBeGreaterThanOrEqual(DEMO_LIMIT / 2);
     for (const { body, headers } of refused) {
       expect([body.error.code, Number(headers['retry-after']) >= 1]).toEqual(['rate_limited', true]);
       expect(headers['ratelimit-policy']).toBe(`"requests";q=${DEMO_LIMIT};w=60`);

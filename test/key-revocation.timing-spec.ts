@@ -9,6 +9,9 @@ let account: TestAccount;
 beforeAll(async () => {
   stack = await TestStack.start({ workers: 0 });
   second = await stack.spawn('api');
+});
+// Of each test, and of each time that it is measured again.
+beforeEach(async () => {
   account = await stack.createAccount(0);
 });
 afterAll(() => stack.stop());

@@ -1,4 +1,5 @@
 import { TestStack, eventually, ApiClient, type TestAccount, type TestProcess } from '@millrace/testing';
+import { freePort } from '../scripts/lib/system/ports.mjs';
 import { describeOfficialClient } from './contract/support/official-client-suite';
 
 let stack: TestStack;
@@ -34,14 +35,15 @@ beforeAll(async () => {
     workers: 0,
     settings: { MILLRACE_GATEWAY_PORT: '0', MILLRACE_LEASE_SECONDS: String(LEASE_SECONDS) },
   });
-  gateway = await stack.spawn('gateway');
-  gatewayPort = new URL(gateway.publicUrl).port;
+  // One to which the gateway can come back: no outgoing connection takes it meanwhile.
+  gatewayPort = String(await freePort());
+  gateway = await stack.spawn('gateway', { MILLRACE_GATEWAY_PORT: gatewayPort });
   account = await stack.createAccount(10_000_000_000);
   client = new ApiClient(stack.publicUrl, account.apiKey);
   const [other, worker] = await Promise.all([stack.spawn('api'), addWorker()]);
   otherUrl = other.publicUrl;
   workers = [worker];
-}, 240_000);
+});
 afterAll(() => stack.stop());
 
 describeOfficialClient('the cloud surface, with a worker outside the cluster', () => ({
@@ -84,7 +86,7 @@ describe('a worker outside the cluster', () => {
   it('interrupts a job that is canceled while it runs', async () => {
     await end(await running());
     await isAtWork();
-  }, 240_000);
+  });
 
   it('keeps its job, or has it run again, when its gateway was killed in the middle and is back', async () => {
     const id = await running();
@@ -142,24 +144,20 @@ describe('a worker that cannot join', () => {
       'https',
     ],
     ['a database beside the gateway', undefined, { DATABASE_URL: 'postgresql://x' }, 'DATABASE_URL are both set'],
-  ])(
-    'says so: %s',
-    async (_what, token, settings, reason) => {
-      const issued = await stack.admin<IssuedToken>('POST', tokensPath(), { name: 'x' });
-      const nothing = {
-        DATABASE_URL: '',
-        REDIS_URL: '',
-        MILLRACE_SECRET_KEY: '',
-        MILLRACE_BLOB_DIR: '',
-        MILLRACE_POOL: '',
-      };
-      const gatewaySettings = {
-        MILLRACE_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
-        MILLRACE_GATEWAY_TOKEN: token ?? issued.token,
-      };
-      const started = stack.spawn('worker', { ...nothing, ...gatewaySettings, ...settings });
-      await expect(started).rejects.toThrow(reason);
-    },
-    240_000,
-  );
+  ])('says so: %s', async (_what, token, settings, reason) => {
+    const issued = await stack.admin<IssuedToken>('POST', tokensPath(), { name: 'x' });
+    const nothing = {
+      DATABASE_URL: '',
+      REDIS_URL: '',
+      MILLRACE_SECRET_KEY: '',
+      MILLRACE_BLOB_DIR: '',
+      MILLRACE_POOL: '',
+    };
+    const gatewaySettings = {
+      MILLRACE_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
+      MILLRACE_GATEWAY_TOKEN: token ?? issued.token,
+    };
+    const started = stack.spawn('worker', { ...nothing, ...gatewaySettings, ...settings });
+    await expect(started).rejects.toThrow(reason);
+  });
 });

@@ -213,6 +213,7 @@ export const ATTACKS = [
 
 const REGEX_FLAGS = { case_insensitive: false, multiline: false, dotall: false };
 
-function ended(until: AbortSignal): Promise<void> {
-  return new Promise((resolve) => until.addEventListener('abort', () => resolve(), { once: true }));
+async function ended(until: AbortSignal): Promise<void> {
+  if (until.aborted) return;
+  await new Promise<void>((resolve) => until.addEventListener('abort', () => resolve(), { once: true }));
 }

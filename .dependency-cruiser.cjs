@@ -339,7 +339,10 @@ module.exports = {
     owner('smtp-in-mail', 'nodemailer', ['^libs/mail/']),
     owner('openid-in-its-room', 'openid-client', ['^apps/api/src/operators/']),
     owner('mcp-in-its-room', '@modelcontextprotocol/[^/]+', ['^apps/api/src/mcp/', '^libs/testing/']),
-    owner('express-in-api', 'express|@types/express', ['^apps/api/']),
+    owner('express-in-its-listeners', 'express|@types/express', [
+      '^apps/api/',
+      '^libs/platform/src/ops-listener\\.ts$',
+    ]),
   ],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },

@@ -116,6 +116,14 @@ describe('a migration that takes longer than a statement of its role may', () =>
   });
 });
 
+describe('a migration on a server in another time zone', () => {
+  it('has the days of UTC', async () => {
+    write(`CREATE TABLE next_days AS SELECT timestamptz '2026-11-21' AS day`);
+    expect(await start().ended).toBe(0);
+    expect(await rows(`SELECT day = '2026-11-21T00:00:00Z' AS is_utc FROM next_days`)).toEqual([{ is_utc: true }]);
+  });
+});
+
 describe('a migration by which processes can start', () => {
   const LATER = '29990102000000_later';
   const MAKE_ROLE = `DO $$ BEGIN CREATE ROLE millrace_maintenance NOLOGIN;

@@ -125,6 +125,7 @@ beforeAll(async () => {
   test = await createTestDatabase();
   await test.database.execute(Prisma.raw(`CREATE ROLE ${ROLE} LOGIN SUPERUSER PASSWORD '${PASSWORD}'`));
   await setRoleTimeout(TIMEOUT_MS);
+  await test.database.execute(Prisma.raw(`ALTER ROLE ${ROLE} SET timezone = 'UTC'`));
   const program = await pgbouncerProgram(new Scope());
   keepsStatements = await isSince121(program);
   for (const mode of MODES) await startPooler(program, mode, new URL(test.url));

@@ -20,6 +20,24 @@ describe('a pooler that lends a connection for one transaction', () => {
     const open = (): Database => new Database({ ...settings, databasePoolerMode: 'transaction' }, 'test');
     expect(open).toThrow(/MILLRACE_DATABASE_DIRECT_URL/);
   });
+
+  it('is refused where sessions of its role are in another time zone than UTC', async () => {
+    const behind = async (zone: string): Promise<void> => {
+      const url = new URL(test.url);
+      url.searchParams.set('options', `-c statement_timeout=9s -c idle_in_transaction_session_timeout=9s ${zone}`);
+      const settings = {
+        databaseUrl: url.href,
+        databaseDirectUrl: test.url,
+        databasePoolSize: 2,
+        databaseTimeoutMs: 9_000,
+      };
+      const database = new Database({ ...settings, databasePoolerMode: 'transaction' }, 'test');
+      await database.ping().finally(() => database.close());
+    };
+    await expect(behind('')).rejects.toThrow(`SET timezone = 'UTC'; and reconnect`);
+    await expect(behind('-c timezone=Europe/London')).rejects.toThrow('are in the time zone Europe/London');
+    await behind('-c timezone=Etc/UTC');
+  });
 });
 
 describe('a statement', () => {
@@ -294,5 +312,21 @@ describe('values', () => {
       bytes: Buffer.from([0, 255]),
       real: 1.5,
     });
+  });
+
+  it('are times of UTC, in a transaction and outside, where the server is in another zone', async () => {
+    const at = new Date('2026-11-21T10:20:30.123Z');
+    const select = Prisma.sql`SELECT extract(epoch FROM ${at}::timestamptz)::float8 AS seconds, current_setting('TimeZone') AS zone`;
+    const utc = [{ seconds: at.getTime() / 1_000, zone: 'UTC' }];
+    expect(await test.database.query(select)).toEqual(utc);
+    expect(await test.database.transaction((tx) => tx.query(select))).toEqual(utc);
+    const other = new pg.Client({ connectionString: test.url });
+    await other.connect();
+    try {
+      const { rows } = await other.query<{ zone: string }>(`SELECT current_setting('TimeZone') AS zone`);
+      expect(rows).not.toEqual([{ zone: 'UTC' }]);
+    } finally {
+      await other.end();
+    }
   });
 });

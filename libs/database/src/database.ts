@@ -3,13 +3,13 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { type Prisma, PrismaClient } from '@prisma/client';
 import pg from 'pg';
 import type { DatabaseSettings } from './database.settings';
-import { timeoutsOf } from './timeouts';
 import { BootError, inChildSpan, type SpanOptions } from '@millrace/platform';
 import { translateError } from './errors';
 import { LockSession } from './lock-session';
 import { NestedConnectionError, holdingConnection } from './nested-connection';
 import { keepsStatements } from './pooled-statements';
 import { renamed, rowsOf } from './rows';
+import { sessionOf } from './session';
 import { statementName, statementOf } from './statement';
 import { SILENT_CONNECTION } from './transient';
 
@@ -77,9 +77,9 @@ export class Database implements Statements {
       keepAlive: true,
       stream: () => socketWithTimeout(settings.databaseTimeoutMs + SILENCE_MARGIN_MS),
     };
-    const setTimeouts = timeoutsOf(databasePoolerMode, settings.databaseTimeoutMs);
+    const setSession = sessionOf(databasePoolerMode, settings.databaseTimeoutMs);
     const setUp = async (client: pg.ClientBase): Promise<void> => {
-      await setTimeouts(client);
+      await setSession(client);
       if (databasePoolerMode === 'transaction') this.noteKept(await keepsStatements(client));
     };
     // The pool waits for the promise that it is given, though the driver's types do not say so.

@@ -15,9 +15,10 @@ const UNDEFINED_DATABASE = '3D000';
 /** Another one made it: before this command began, or at the very same time. */
 const MADE_BY_ANOTHER = ['42P04', '23505'];
 
-/** A migration takes as long as it needs: the limits that its role has for the service do not hold for it. Those of locks it sets itself. */
+/** A migration takes as long as it needs: the limits that its role has for the service do not hold for it. Those of locks it sets itself. Days are those of UTC, as in the service. */
 const SESSION = `
   SET application_name = 'millrace-migrate';
+  SET timezone = 'UTC';
   SET statement_timeout = 0;
   SET idle_in_transaction_session_timeout = 0;
   SET lock_timeout = 0`;

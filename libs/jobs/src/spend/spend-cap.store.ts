@@ -113,7 +113,7 @@ export class SpendCapStore {
       SELECT ${accountId}::uuid, ${label}::text, s.value, ${today}, s.day_micros, s.month_micros FROM (
         SELECT counted.value::text, sum(g.month_micros)::bigint AS month_micros, sum(g.day_micros)::bigint AS day_micros FROM (
           SELECT g.api_key_id, sum(g.charged_micros) AS month_micros,
-            coalesce(sum(g.charged_micros) FILTER (WHERE g.finished_at >= ${today} AT TIME ZONE 'UTC'), 0) AS day_micros
+            coalesce(sum(g.charged_micros) FILTER (WHERE g.finished_at >= ${today}::timestamp AT TIME ZONE 'UTC'), 0) AS day_micros
           FROM usage_records g
           WHERE g.account_id = ${accountId}::uuid AND g.finished_at >= date_trunc('month', now(), 'UTC') GROUP BY g.api_key_id
         ) g CROSS JOIN LATERAL ${values} AS counted (value) GROUP BY 1

@@ -53,7 +53,7 @@ export async function spendVerdicts(
   );
   const { rows: warnings } = await client.query<WarningRow>(
     `SELECT e.account_id, m.data ->> 'scope' AS scope, m.data ->> 'value' AS value, (m.data ->> 'percent')::int AS percent,
-       to_char(m.created_at, 'YYYY-MM-DD') AS day
+       to_char(m.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day
      FROM webhook_messages m JOIN webhook_endpoints e ON e.id = m.endpoint_id
      WHERE m.type = 'spend.warning' AND e.account_id = ANY ($1::uuid[])`,
     [accounts],

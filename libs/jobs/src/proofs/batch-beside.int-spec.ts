@@ -9,7 +9,7 @@ import { JobAudit } from '../audit';
 import type { SubmittedBatch } from '../batches/batch-submissions.service';
 import { BatchWorld } from '../fixtures/batch-world';
 import { JobWorld, cloudScope, endingOf } from '../fixtures/job-world';
-import { composeSpendCaps } from '../spend';
+import { AdoptCappedJobsLoop, SpendCapStore, composeSpendCaps } from '../spend';
 import { endJob } from '../lifecycle/end.store';
 
 /** More than one group of them. */
@@ -23,16 +23,24 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 beforeEach(async () => {
+  await openWorld();
+  await putCap();
+});
+
+async function openWorld(): Promise<void> {
   world = await BatchWorld.open(test);
   const { accountId, poolId } = world;
   jobs = new JobWorld(test, { accountId, poolId, queueLimit: 10_000 });
+}
+
+async function putCap(): Promise<void> {
   await test.database.transaction((tx) =>
-    composeSpendCaps(test.database).put(tx, accountId, {
+    composeSpendCaps(test.database).put(tx, world.accountId, {
       ...{ scope: 'account', keyId: null, dailyMicros: 1_000_000_000n, monthlyMicros: null },
       ...{ dailyAtCap: 'stop', monthlyAtCap: 'stop' },
     }),
   );
-});
+}
 
 /** Submit a batch, and do `work` on connections of its own once the first of its jobs are written. */
 async function during(work: () => Promise<void>): Promise<SubmittedBatch> {
@@ -83,6 +91,32 @@ describe('while a batch is recorded', () => {
     await during(async () => {
       expect(await test.database.transaction((tx) => new AccountStore().lock(tx, accountId))).toBe(true);
     });
+  });
+});
+
+describe('the first cap of an account, set while a batch is recorded', () => {
+  it('counts its jobs, also those that end before a loop finds them', async () => {
+    await openWorld();
+    const { accountId, poolId } = world;
+    await during(putCap);
+    const end = async (engineMs: number): Promise<void> => {
+      const started = await jobs.start({ poolId });
+      await jobs.claimedSecondsAgo(started.jobId, 60);
+      await jobs.end(started, endingOf('succeeded', { engineMs }));
+    };
+    await end(2_000);
+    const loop = new AdoptCappedJobsLoop(test.database, new SpendCapStore());
+    const counted = async (): Promise<unknown> => test.database.models.labelUse.findMany({ where: { accountId } });
+    await loop.runOnce();
+    expect(await counted()).toMatchObject([
+      { label: '@account', live: JOBS - 1, dayMicros: 2_000n, monthMicros: 2_000n },
+    ]);
+    await end(3_000);
+    await loop.runOnce();
+    expect(await counted()).toMatchObject([
+      { label: '@account', live: JOBS - 2, dayMicros: 5_000n, monthMicros: 5_000n },
+    ]);
+    expect(await findings()).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Database } from '@millrace/database';
 import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
+import { recountCap, type CapCounts } from './recount-cap';
 import type { FreshCap, SpendCapStore } from './spend-cap.store';
 
 /** Longer than a submission takes that began before the cap was there. */
@@ -8,14 +9,14 @@ const PAGE = 200;
 /** What fails is tried some times more while it is new. */
 const REST = { firstMs: 10_000, longestMs: 60_000 };
 
-/** Counts jobs by caps that their submissions did not see yet, because both were recorded at once. */
+/** Counts jobs by caps that their submissions did not see yet, because both were recorded at once: those too that have ended since. */
 export class AdoptCappedJobsLoop implements Loop {
   readonly name = 'adopt-capped-jobs';
   readonly everyMs = 10_000;
   private readonly sweep: ItemSweep<FreshCap>;
   private roundBeganMs = 0;
 
-  constructor(database: Database, store: Pick<SpendCapStore, 'listFresh' | 'adopt'>) {
+  constructor(database: Database, store: CapCounts & Pick<SpendCapStore, 'listFresh'>) {
     this.sweep = new ItemSweep({
       limit: PAGE,
       rest: REST,
@@ -26,7 +27,7 @@ export class AdoptCappedJobsLoop implements Loop {
         return store.listFresh(database, FRESH_SECONDS + roundSeconds, { after, limit });
       },
       keyOf: ({ id }) => id,
-      work: async ({ accountId, ...cap }) => (await store.adopt(database, accountId, cap)) > 0,
+      work: (cap) => recountCap(database, store, cap),
     });
   }
 

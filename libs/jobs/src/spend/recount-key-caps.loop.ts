@@ -1,5 +1,6 @@
 import type { Database } from '@millrace/database';
 import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
+import { recountCap, type CapCounts } from './recount-cap';
 import type { FreshCap, SpendCapStore } from './spend-cap.store';
 
 const PAGE = 200;
@@ -13,17 +14,12 @@ export class RecountKeyCapsLoop implements Loop {
   readonly everyMs = 3_600_000;
   private readonly sweep: ItemSweep<FreshCap>;
 
-  constructor(database: Database, store: Pick<SpendCapStore, 'listOfLines' | 'adopt' | 'countCharged'>) {
+  constructor(database: Database, store: CapCounts & Pick<SpendCapStore, 'listOfLines'>) {
     this.sweep = new ItemSweep({
       limit: PAGE,
       page: (after, limit) => store.listOfLines(database, { after, limit }),
       keyOf: ({ id }) => id,
-      work: async ({ accountId, ...cap }) => {
-        // In this order: a job that ends between the two is in the sum, and one that ends later adds to it.
-        const adopted = await store.adopt(database, accountId, cap);
-        await database.transaction((tx) => store.countCharged(tx, accountId, cap));
-        return adopted > 0;
-      },
+      work: (cap) => recountCap(database, store, cap),
     });
   }
 

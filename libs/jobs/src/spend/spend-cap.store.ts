@@ -44,6 +44,20 @@ const isDayStopped = Prisma.sql`(r.daily_at_cap = 'stop' AND u.day_stopped_on = 
 const isMonthStopped = Prisma.sql`
   (r.monthly_at_cap = 'stop' AND date_trunc('month', u.month_stopped_on) = date_trunc('month', ${today}))`;
 
+/** What was charged today, and this month, by each value of a cap, as `s`. */
+function chargedBy(accountId: string, { label, value }: RuleKey): Prisma.Sql {
+  const values = label === KEY_LABEL ? Prisma.sql`unnest(spend_keys_of(g.api_key_id))` : Prisma.sql`(VALUES (''))`;
+  return Prisma.sql`(
+    SELECT counted.value::text, sum(g.month_micros)::bigint AS month_micros, sum(g.day_micros)::bigint AS day_micros FROM (
+      SELECT g.api_key_id, sum(g.charged_micros) AS month_micros,
+        coalesce(sum(g.charged_micros) FILTER (WHERE g.finished_at >= ${today}::timestamp AT TIME ZONE 'UTC'), 0) AS day_micros
+      FROM usage_records g
+      WHERE g.account_id = ${accountId}::uuid AND g.finished_at >= date_trunc('month', now(), 'UTC') GROUP BY g.api_key_id
+    ) g CROSS JOIN LATERAL ${values} AS counted (value)
+    WHERE ${value}::text IS NULL OR counted.value::text = ${value}::text GROUP BY 1
+  ) s`;
+}
+
 /** The SQL of caps. What takes an account finds nothing of another. */
 export class SpendCapStore {
   /** All that limit what is spent: of the account, its keys and its labels, with what is used. That of a key has the id of its latest successor. */
@@ -101,23 +115,25 @@ export class SpendCapStore {
     return row?.count ?? 0;
   }
 
+  /** Whether a cap counts something else than the records of usage say. Locks nothing: a job's end writes both at once. */
+  async isMiscounted(statements: Statements, accountId: string, cap: RuleKey): Promise<boolean> {
+    const rows = await statements.rows(Prisma.sql`
+      SELECT 1 FROM ${chargedBy(accountId, cap)}
+      LEFT JOIN label_use u ON u.account_id = ${accountId}::uuid AND u.label = ${cap.label} AND u.value = s.value
+      WHERE (s.day_micros, s.month_micros) IS DISTINCT FROM (${dayMicros}, ${monthMicros}) LIMIT 1`);
+    return rows.length > 0;
+  }
+
   /**
    * Take what was charged today and this month from the records of usage: a cap counts from the start of its day and month. Rows are
    * locked first, in a statement of their own: a job that ends meanwhile is in the sum of the next, or adds to it afterwards.
    */
-  async countCharged(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
-    await lockUse(tx, accountId, { label, value });
-    const values = label === KEY_LABEL ? Prisma.sql`unnest(spend_keys_of(g.api_key_id))` : Prisma.sql`(VALUES (''))`;
+  async countCharged(tx: Statements, accountId: string, cap: RuleKey): Promise<void> {
+    await lockUse(tx, accountId, cap);
     await tx.execute(Prisma.sql`
       INSERT INTO label_use AS u (account_id, label, value, day, day_micros, month_micros)
-      SELECT ${accountId}::uuid, ${label}::text, s.value, ${today}, s.day_micros, s.month_micros FROM (
-        SELECT counted.value::text, sum(g.month_micros)::bigint AS month_micros, sum(g.day_micros)::bigint AS day_micros FROM (
-          SELECT g.api_key_id, sum(g.charged_micros) AS month_micros,
-            coalesce(sum(g.charged_micros) FILTER (WHERE g.finished_at >= ${today}::timestamp AT TIME ZONE 'UTC'), 0) AS day_micros
-          FROM usage_records g
-          WHERE g.account_id = ${accountId}::uuid AND g.finished_at >= date_trunc('month', now(), 'UTC') GROUP BY g.api_key_id
-        ) g CROSS JOIN LATERAL ${values} AS counted (value) GROUP BY 1
-      ) s WHERE ${value}::text IS NULL OR s.value = ${value}::text ORDER BY s.value
+      SELECT ${accountId}::uuid, ${cap.label}::text, s.value, ${today}, s.day_micros, s.month_micros
+      FROM ${chargedBy(accountId, cap)} ORDER BY s.value
       ON CONFLICT (account_id, label, value) DO UPDATE
         SET day = excluded.day, day_micros = excluded.day_micros, month_micros = excluded.month_micros`);
   }

@@ -1,7 +1,7 @@
 import { Refusal, newId } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import { AccountBook, type Note } from './account-book';
-import type { Balance, LedgerStore, Original, PostingStore } from '../ledger';
+import { partOf, type Balance, type LedgerStore, type Original, type Posted, type PostingStore } from '../ledger';
 import type { LotStore } from './lot.store';
 import { creditsText } from '../price';
 
@@ -79,10 +79,12 @@ export class CreditsService {
   ): Promise<boolean> {
     const known = await this.postings.findByCause(tx, accountId, cause);
     if (known === null) return false;
-    if (known.amountMicros === adjustment.amountMicros && known.reason === adjustment.reason) return true;
+    if (isSame(known, adjustment)) return true;
+    const corrects = known.corrects === null ? '' : `, a correction of ${known.corrects}`;
+    const expires = known.expiresAt === null ? '' : `, to expire at ${known.expiresAt.toISOString()}`;
     throw new Refusal(
       'idempotency_key_reuse',
-      `This Idempotency-Key was used for another adjustment: ${creditsText(known.amountMicros)} credits, "${known.reason}".`,
+      `This Idempotency-Key was used for another adjustment: ${creditsText(known.amountMicros)} credits, "${known.reason}"${corrects}${expires}.`,
     );
   }
 
@@ -130,6 +132,17 @@ export class CreditsService {
   }
 }
 
+/**
+ * Whether what was posted is what an adjustment asks for. A take-back that names no grant is compared by its amount: which grants it
+ * was taken from follows from what there was.
+ */
+function isSame(known: Posted, { amountMicros, reason, corrects, expiresAt }: Adjustment): boolean {
+  const namesNoGrant = corrects === null && amountMicros < 0n;
+  const correctsSame = namesNoGrant || (known.corrects === corrects && known.parts === 1);
+  const expiresSame = known.expiresAt?.getTime() === expiresAt?.getTime();
+  return known.amountMicros === amountMicros && known.reason === reason && correctsSame && expiresSame;
+}
+
 /** The latest grant first; each take-back is a correction of its own that names its grant. */
 async function takeFromGrants(book: AccountBook, grants: Original[], note: Note, amountMicros: bigint): Promise<void> {
   const granted = grants.reduce((sum, grant) => sum + grant.amountMicros - grant.takenBackMicros, 0n);
@@ -139,7 +152,7 @@ async function takeFromGrants(book: AccountBook, grants: Original[], note: Note,
     if (left === 0n) break;
     const rest = grant.amountMicros - grant.takenBackMicros;
     const amount = rest < left ? rest : left;
-    const cause = index === 0 ? note.cause : `${note.cause} ${grant.id}`;
+    const cause = index === 0 ? note.cause : partOf(note.cause, grant.id);
     await book.takeBack({ ...note, cause }, grant, amount);
     left -= amount;
   }

@@ -12,5 +12,5 @@ export {
 } from './hold.store';
 export { LedgerStore } from './ledger.store';
 export { LEDGER_KINDS, MOVES, type Book, type LedgerKind, type Move } from './ledger';
-export { PostingStore, type Original, type Posting } from './posting.store';
+export { PostingStore, partOf, type Original, type Posted, type Posting } from './posting.store';
 export { isFinal, monthSpan, type Statement } from './statement';

@@ -19,6 +19,28 @@ export interface Posting {
   moves: Move[];
 }
 
+/** A tab is no character of a key (`IDEMPOTENCY_KEY`), so that no cause of a key is that of a part. */
+const PART = ' \t';
+/** What processes of an earlier version write, and look for at the beginning of `PART`. */
+const FORMER_PART = ' ';
+
+/** The cause of a further transaction that is posted for one cause: each corrects another one. */
+export function partOf(cause: string, corrects: string): string {
+  return `${cause}${PART}${corrects}`;
+}
+
+/** What was posted for one cause. */
+export interface Posted {
+  reason: string | null;
+  /** What all its transactions brought the account. */
+  amountMicros: bigint;
+  /** Of the first of them. */
+  corrects: string | null;
+  expiresAt: Date | null;
+  /** How many they are. */
+  parts: number;
+}
+
 /** A transaction as corrections see it. */
 export interface Original {
   id: string;
@@ -86,22 +108,16 @@ export class PostingStore {
     return row.now;
   }
 
-  /**
-   * What was posted for a cause, to distinguish a repetition from a contradiction: the sum of its transactions as the account
-   * saw it. Their causes are this one, or begin with it and a space.
-   */
-  async findByCause(
-    tx: Statements,
-    accountId: string,
-    cause: string,
-  ): Promise<{ reason: string | null; amountMicros: bigint } | null> {
-    const [posted] = await tx.rows<{ reason: string | null; amountMicros: bigint }>(Prisma.sql`
-      SELECT min(t.reason) AS reason,
+  /** What was posted for a cause, and at once for parts of it (`partOf`), to distinguish a repetition from a contradiction. */
+  async findByCause(tx: Statements, accountId: string, cause: string): Promise<Posted | null> {
+    const [posted] = await tx.rows<Posted>(Prisma.sql`
+      SELECT f.reason, f.corrects, f.expires_at, count(DISTINCT t.id)::int AS parts,
         sum(CASE WHEN e.to_book = 'available' THEN e.amount_micros ELSE -e.amount_micros END)::bigint AS amount_micros
-      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
-      WHERE t.account_id = ${accountId}::uuid AND (t.cause = ${cause} OR starts_with(t.cause, ${`${cause} `}))
-        AND EXISTS (SELECT FROM ledger_transactions WHERE cause = ${cause})
-      HAVING count(*) > 0`);
+      FROM ledger_transactions f
+      JOIN ledger_transactions t ON t.account_id = f.account_id AND t.at = f.at AND (t.id = f.id
+        OR t.cause IN (f.cause || ${PART}::text || t.corrects, f.cause || ${FORMER_PART}::text || t.corrects))
+      JOIN ledger_entries e ON e.transaction_id = t.id
+      WHERE f.account_id = ${accountId}::uuid AND f.cause = ${cause} GROUP BY f.id`);
     return posted ?? null;
   }
 

@@ -9,8 +9,8 @@ export const billingSettings = {
   ),
   holdMicros: setting(
     'HOLD_MICROS',
-    'Micro-credits set aside when a job is submitted. Unset: the price of ten minutes.',
-    integer({ min: 0 }).optional(),
+    'Micro-credits set aside when a job is submitted, at least 1. Unset: the price of ten minutes.',
+    integer({ min: 1 }).optional(),
   ),
   holdExtensionSeconds: setting(
     'HOLD_EXTENSION_SECONDS',
@@ -23,8 +23,8 @@ export type BillingSettings = SettingsOf<typeof billingSettings>;
 const DEFAULT_HOLD_MS = 600_000n;
 
 /**
- * What a submission sets aside, in micro-credits: the configured amount, else ten minutes at the job's price; nothing where
- * nothing is charged.
+ * What a submission sets aside, in micro-credits: the configured amount, else ten minutes at the job's price; nothing exactly where
+ * nothing is charged. By this caps and credits know the jobs that cost nothing.
  */
 export function holdMicrosOf(settings: Pick<BillingSettings, 'holdMicros'>, priceMicrosPerSecond: bigint): bigint {
   if (priceMicrosPerSecond === 0n) return 0n;

@@ -108,6 +108,18 @@ describe('a cap of an account', () => {
     expect(await auditOf()).toEqual([]);
   });
 
+  it('refuses once it is used up, however little a job holds', async () => {
+    const jobs = await make();
+    await cap(jobs, { dailyMicros: 1n });
+    expect(await refusedBy(jobs, submit(jobs, 1n))).toBeNull();
+    const claimed = await jobs.start();
+    if (claimed === null) throw new Error('nothing was claimed');
+    await jobs.beat(claimed, 1_000);
+    await jobs.end(claimed, 1_000, 'succeeded');
+    expect(await standing(jobs)).toMatchObject({ heldMicros: 0n, dayMicros: 1_000n });
+    expect(await refusedBy(jobs, submit(jobs, 1n))).toBe('spend_cap account daily_micros');
+  });
+
   it('limits a month, too, and a deleted one nothing', async () => {
     const jobs = await make();
     const { id } = await cap(jobs, { monthlyMicros: 50_000n });

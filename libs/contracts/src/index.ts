@@ -176,6 +176,7 @@ export {
   JobSubmissionSchema,
   NODE_ERROR_REASONS,
   GRAPH_NAME_LENGTH,
+  MAX_GRAPH_NODES,
   IDEMPOTENCY_KEY,
   type ExtraData,
   type NodeErrorReason,

@@ -61,6 +61,8 @@ export type NodeErrors = Record<string, NodeError[]>;
  * 100; outputs are indexed under the id of their node, and an index of PostgreSQL takes about 2,700 bytes.
  */
 export const GRAPH_NAME_LENGTH = 256;
+/** The most nodes of a graph. */
+export const MAX_GRAPH_NODES = 5_000;
 
 /**
  * A key made by the client, by which a retry is safe: a string (contract, 4.1), of 1 to 255 printable ASCII characters as official

@@ -63,6 +63,7 @@ export {
   type NodeTiming,
   type RoomLack,
   boundedFailure,
+  logTail,
 } from './state';
 export { SubmissionEstimates, SubmissionService, type AcceptedJob, type SubmissionEstimate } from './submission';
 export { RetiredJobs } from './retired';

@@ -1,3 +1,5 @@
+import { logTail } from '@millrace/jobs';
+
 /** Captured output of a run: its end, as long as `maxBytes` allow, in write order. */
 export class LogTail {
   private chunks: string[] = [];
@@ -28,12 +30,9 @@ export class LogTail {
   }
 
   private trim(): void {
-    const bytes = Buffer.from(this.chunks.join(''));
-    let start = bytes.length - this.maxBytes;
-    while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-    const kept = bytes.subarray(start).toString('utf8');
-    this.chunks = [kept];
-    this.sizeBytes = Buffer.byteLength(kept);
+    const { text } = logTail({ text: this.chunks.join(''), truncated: true }, this.maxBytes);
+    this.chunks = [text];
+    this.sizeBytes = Buffer.byteLength(text);
     this.cut = true;
   }
 }

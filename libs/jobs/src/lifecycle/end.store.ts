@@ -11,7 +11,7 @@ import { lastLogPart } from './log.store';
 import { runMove, transitionPart, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT } from './settlement';
 import { billedMs, isWaived, leastBilledMs } from './settlement.store';
-import { failureOrNull, jsonOrNull } from './storable';
+import { failureOrNull, progressOrNull, timingsOrNull } from './storable';
 
 type EndedColumn =
   MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms' | 'api_key_id' | 'metadata' | 'limited_labels';
@@ -46,7 +46,7 @@ export async function endJob(
     UPDATE jobs j
     SET status = CASE WHEN old.status = 'canceling' THEN 'canceled' ELSE ${status} END,
         delivery = 'done', lease_token = NULL, lease_expires_at = NULL, retry_at = NULL, completed_at = now(), updated_at = now(),
-        seq = j.seq + 1, progress = coalesce(${jsonOrNull(ending.progress)}::jsonb, j.progress),
+        seq = j.seq + 1, progress = coalesce(${progressOrNull(ending.progress)}::jsonb, j.progress),
         error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${failureOrNull(ending.failure)}::jsonb END,
         cached_nodes = ${cachedNodes(ending)}::int, billable_ms = old.billable_ms, held_micros = old.held_micros, charged_micros = old.charged_micros
     FROM ${charged} old WHERE j.id = old.id
@@ -95,7 +95,7 @@ function cachedNodes({ nodes }: JobEnding): number | null {
 function attemptPart(job: StatementPart<EndedColumn>, ending: JobEnding): StatementPart {
   return statementPart('attempt')`
     UPDATE job_attempts a
-    SET ended_at = now(), engine_ms = job.used_ms, nodes = ${jsonOrNull(ending.nodes)}::jsonb,
+    SET ended_at = now(), engine_ms = job.used_ms, nodes = ${timingsOrNull(ending.nodes)}::jsonb,
         outcome = CASE WHEN job.status = 'canceled' THEN 'canceled' ELSE ${RECORDED_AS[ending.ending].outcome} END
     FROM ${job} job WHERE a.job_id = job.id AND a.attempt = job.attempt AND job.from_delivery = 'leased'`;
 }

@@ -1,6 +1,6 @@
 import { isTerminal, type Preview, type Progress } from '@millrace/contracts';
 import type { LivePublisher } from '@millrace/messaging';
-import type { MovedJob } from '../state';
+import { boundedProgress, type MovedJob } from '../state';
 
 /** Sends a message to the workers of a pool; it may be lost. */
 export type ControlSender = (poolId: string, message: { kind: 'cancel'; jobId: string }) => Promise<void>;
@@ -37,7 +37,7 @@ export class JobEvents {
   }
 
   progressed(jobId: string, attempt: number, progress: Progress): void {
-    void this.live.publish(jobId, { kind: 'progress', attempt, progress });
+    void this.live.publish(jobId, { kind: 'progress', attempt, progress: boundedProgress(progress) });
   }
 
   /** The progress that was published last, if Redis still has it. Never rejects. */

@@ -3,7 +3,7 @@ import { isTerminal, type Progress } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { JobSettings } from '../job.settings';
-import type { EndGuard, Fence, JobLog, JobScope, MovedJob, RoomLack } from '../state';
+import { logTail, type EndGuard, type Fence, type JobLog, type JobScope, type MovedJob, type RoomLack } from '../state';
 import { requestCancel } from './cancel.store';
 import type { LostJob } from './due-jobs.store';
 import { endJob, type WithEnd } from './end.store';
@@ -99,7 +99,8 @@ export class Lifecycle {
     // A worker that takes its job for canceled when nobody asked for it is mistaken, and changes nothing.
     const kind = result.ending === 'canceled_while_running' ? 'canceling_fence' : 'fence';
     crashPoint('finish:before-commit');
-    const moved = await this.retryOrEnd({ kind, fence }, result, withEnd);
+    const log = result.log && logTail(result.log, this.settings.logTailBytes);
+    const moved = await this.retryOrEnd({ kind, fence }, { ...result, log }, withEnd);
     if (moved !== null) crashPoint('finish:after-commit');
     return moved;
   }
@@ -137,7 +138,7 @@ export class Lifecycle {
 
   /** Keep what a run has printed so far, in case its end is never reported. */
   async keepLog(fence: Fence, log: JobLog): Promise<void> {
-    await keepLog(this.database, fence, log);
+    await keepLog(this.database, fence, logTail(log, this.settings.logTailBytes));
   }
 
   /** Have jobs of stopped deployments wait that no worker has claimed yet. @returns how many. */

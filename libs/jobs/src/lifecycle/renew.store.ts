@@ -4,7 +4,7 @@ import { composeStatement, statementPart, type Statements } from '@millrace/data
 import { withinLabelsParts } from '../labels';
 import { holdsFence, isOvertime, type Fence } from '../state';
 import { elapsedMs } from './settlement.store';
-import { jsonOrNull } from './storable';
+import { progressOrNull } from './storable';
 
 /** What a worker reports with a heartbeat, and the terms on which it goes on. */
 export interface Heartbeat {
@@ -57,7 +57,7 @@ export async function renewLease(
   const { hold, writes } = extendHold(limited, { leadMs: leaseSeconds * 1_000, stepMs: holdExtensionSeconds * 1_000 });
   const job = statementPart('job')`
     UPDATE jobs j SET lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
-      progress = coalesce(${jsonOrNull(progress)}::jsonb, j.progress), engine_ms = run.engine_ms,
+      progress = coalesce(${progressOrNull(progress)}::jsonb, j.progress), engine_ms = run.engine_ms,
       held_micros = hold.held_micros
     FROM ${run} run, ${hold} hold, ${note(hold)} noted WHERE j.id = run.id AND hold.id = run.id
     RETURNING j.status, hold.is_exhausted AS exhausted, run.overtime`;

@@ -7,7 +7,7 @@ import { runPart, withdrawal } from './end.store';
 import { RECORDED_AS, type JobEnding } from './job-ending';
 import { runMove, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT } from './settlement';
-import { failureOrNull, jsonOrNull } from './storable';
+import { failureOrNull, progressOrNull, timingsOrNull } from './storable';
 
 /**
  * The ends that a policy may have tried again: another engine, worker or moment may end otherwise. The same code can stand for one
@@ -46,12 +46,12 @@ export async function retryJob(statements: Statements, guard: EndGuard, ending: 
     UPDATE jobs j SET delivery = 'paused', retry_at = now() + make_interval(secs => j.retry_pause_seconds), retries = j.retries + 1,
       max_attempts = j.max_attempts + 1, lease_token = NULL, lease_expires_at = NULL, dispatched_at = NULL,
       billable_ms = old.billable_ms, lost_engine_ms = ${lostMs}, updated_at = now(),
-      progress = coalesce(${jsonOrNull(ending.progress)}::jsonb, j.progress)
+      progress = coalesce(${progressOrNull(ending.progress)}::jsonb, j.progress)
     FROM ${run} old WHERE j.id = old.id
     RETURNING j.*, j.status AS from_status, old.used_ms, old.billable_ms - old.billed_before_ms AS billed_ms, ${withdrawal(ending)} AS withdrawn`;
   const attempt = statementPart('attempt')`
     UPDATE job_attempts a
-    SET ended_at = now(), engine_ms = job.used_ms, nodes = ${jsonOrNull(ending.nodes)}::jsonb, outcome = ${RECORDED_AS[ending.ending].outcome},
+    SET ended_at = now(), engine_ms = job.used_ms, nodes = ${timingsOrNull(ending.nodes)}::jsonb, outcome = ${RECORDED_AS[ending.ending].outcome},
       error = ${failureOrNull(ending.failure)}::jsonb, billed_ms = job.billed_ms
     FROM ${job} job WHERE a.job_id = job.id AND a.attempt = job.attempt`;
   return runMove(statements, job, [attempt]);

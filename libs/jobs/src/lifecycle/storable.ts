@@ -1,12 +1,23 @@
-import { boundedFailure, type JobFailure } from '../state';
+import type { Progress } from '@millrace/contracts';
+import { boundedFailure, boundedProgress, boundedTimings, type JobFailure, type NodeTiming } from '../state';
 
 /** Why a job or an attempt failed, as JSON text that PostgreSQL can store, of bounded size; null for null. */
 export function failureOrNull(failure: JobFailure | null): string | null {
   return failure && jsonOrNull(boundedFailure(failure));
 }
 
+/** What a worker reports of its progress, as JSON text that PostgreSQL can store, of bounded size; null for null. */
+export function progressOrNull(progress: Progress | null): string | null {
+  return progress && jsonOrNull(boundedProgress(progress));
+}
+
+/** The times of nodes, as JSON text that PostgreSQL can store, of bounded size; null for null. */
+export function timingsOrNull(nodes: readonly NodeTiming[] | null): string | null {
+  return nodes && jsonOrNull(boundedTimings(nodes));
+}
+
 /** A value as JSON text that PostgreSQL can store; null for null. */
-export function jsonOrNull(value: unknown): string | null {
+function jsonOrNull(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value, (_, inner: unknown) => storable(inner));
 }
 

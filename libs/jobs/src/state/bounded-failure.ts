@@ -1,4 +1,5 @@
 import { GRAPH_NAME_LENGTH } from '@millrace/contracts';
+import { beginningOf, endOf } from './bounded-text';
 import type { JobFailure } from './job';
 
 /** Of a message, in UTF-16 units; of one that is longer its beginning is kept. */
@@ -19,12 +20,4 @@ export function boundedFailure(failure: JobFailure): JobFailure {
     ...(classType && { class_type: beginningOf(classType, GRAPH_NAME_LENGTH) }),
     ...(traceback && { traceback: endOf(traceback, TRACEBACK_LENGTH) }),
   };
-}
-
-function beginningOf(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')}…`;
-}
-
-function endOf(text: string, length: number): string {
-  return text.length <= length ? text : `…${text.slice(-length).replace(/^[\uDC00-\uDFFF]/, '')}`;
 }

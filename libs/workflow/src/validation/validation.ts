@@ -1,4 +1,4 @@
-import type { NodeCatalogue, NodeErrors } from '@millrace/contracts';
+import { MAX_GRAPH_NODES, type NodeCatalogue, type NodeErrors } from '@millrace/contracts';
 import { classOf, outputNodes, GraphLinks, type WorkflowGraph } from '../graph';
 import { reportShapeOfGraph } from './cycles';
 import { FaultList, WHOLE_GRAPH } from './faults';
@@ -22,7 +22,7 @@ export interface GraphLimits {
   maxFaults?: number;
 }
 
-const GRAPH_DEFAULT_LIMITS = { maxNodes: 5_000, maxDepth: 1_000, maxFaults: 1_000 } as const;
+const GRAPH_DEFAULT_LIMITS = { maxNodes: MAX_GRAPH_NODES, maxDepth: 1_000, maxFaults: 1_000 } as const;
 
 /** Comparing names costs up to a millisecond each, and a graph may hold thousands of unknown ones. */
 const MAX_SUGGESTIONS = 20;

@@ -1,0 +1,14 @@
+/*
+ * Texts that are cut between characters, with `…` where something is missing. Lengths are in UTF-16 units, without the `…`; a text
+ * that was cut is not cut again.
+ */
+
+/** The beginning of a text, at most `length` of it. */
+export function beginningOf(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** The end of a text, at most `length` of it. */
+export function endOf(text: string, length: number): string {
+  return text.length <= length ? text : `…${text.slice(-length).replace(/^[\uDC00-\uDFFF]/, '')}`;
+}

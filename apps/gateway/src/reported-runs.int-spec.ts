@@ -74,3 +74,20 @@ it('the progress of a heartbeat and of an event is kept with the beginning of it
   expect(shown.message).toMatch(/^m of many/);
   expect(shown.message?.length).toBeLessThan(2_000);
 });
+
+it('a preview that is larger than those of samplers is refused, with what is wrong, and the run goes on', async () => {
+  const worker = await world.worker();
+  const jobId = await world.submit(worker.poolId);
+  const attempt = await worker.take();
+  const eventOf = (length: number): object => ({
+    kind: 'preview',
+    preview: { node_id: '1', content_type: 'image/jpeg', data_base64: 'A'.repeat(length) },
+  });
+  const refused = await worker.of(attempt, 'POST', 'events', eventOf(262_148));
+  expect(refused).toMatchObject({ status: 422, body: { error: { code: 'invalid_request' } } });
+  expect(refused.text).toContain('preview.data_base64');
+  expect(refused.text).toContain('send a JPEG of 196608 bytes at most');
+  expect((await worker.of(attempt, 'POST', 'events', eventOf(262_144))).status).toBe(200);
+  const shown = await eventually('the preview to be kept', async () => (await live.snapshot(jobId)).preview);
+  expect(shown.data_base64).toHaveLength(262_144);
+});

@@ -6,6 +6,12 @@ import { OutputSchema } from './output';
 export const JOB_EVENTS = ['status', 'progress', 'preview', 'output'] as const;
 export type JobEventName = (typeof JOB_EVENTS)[number];
 
+/**
+ * The most bytes of a preview's JPEG. Samplers make pictures of 512 pixels, which have about 40 KiB; Redis keeps the last one of each run
+ * for streams that open later.
+ */
+export const PREVIEW_BYTES = 196_608;
+
 export const PreviewSchema = z
   .object({ node_id: z.string(), content_type: z.literal('image/jpeg'), data_base64: z.string() })
   .meta({ id: 'Preview', description: 'A picture of work in progress.' });

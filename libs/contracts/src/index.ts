@@ -63,6 +63,7 @@ export { Refusal, type RefusalOptions } from './errors/refusal';
 export {
   JobEventSchemas,
   LiveEventSchema,
+  PREVIEW_BYTES,
   STATUS_EVENT_OUTPUT_BYTES,
   type JobEventName,
   type LiveEvent,

@@ -15,6 +15,28 @@ const STORE_AND_PUBLISH = `
   redis.call('EXPIRE', KEYS[1], ARGV[3])
   redis.call('PUBLISH', ARGV[4], ARGV[2])`;
 
+/** The snapshots that have a preview, by the time of it. */
+const PREVIEWS = 'millrace:previews';
+/**
+ * Previews kept at most: of the largest, 64 MiB, a fourth of what the bundled Redis has for everything. A stream that opens for a job whose
+ * preview was not kept shows the next one, which a run that makes previews has ready within seconds.
+ */
+const KEPT_PREVIEWS = 256;
+
+/** The same for a preview. Of more than are kept, the oldest go. */
+const STORE_PREVIEW_AND_PUBLISH = `${STORE_AND_PUBLISH}
+  local now = redis.call('TIME')
+  redis.call('ZADD', KEYS[2], now[1] + now[2] / 1000000, KEYS[1])
+  redis.call('EXPIRE', KEYS[2], ARGV[3])
+  local excess = redis.call('ZCARD', KEYS[2]) - ARGV[5]
+  if excess <= 0 then return end
+  local oldest = redis.call('ZPOPMIN', KEYS[2], excess)
+  for at = 1, #oldest, 2 do redis.call('HDEL', oldest[at], 'preview') end`;
+
+const FORGET = `
+  redis.call('DEL', KEYS[1])
+  redis.call('ZREM', KEYS[2], KEYS[1])`;
+
 /** The latest progress of each of several jobs, in one command: what a command costs its client is most of what it costs. */
 const PROGRESS_OF_EACH = `
   local found = {}
@@ -35,12 +57,7 @@ export class LivePublisher {
   async publish(jobId: string, event: LiveEvent): Promise<void> {
     if (this.redis.status !== 'ready') return;
     const text = JSON.stringify(event);
-    const { kind } = event;
-    const sent =
-      kind === 'progress' || kind === 'preview'
-        ? this.redis.eval(STORE_AND_PUBLISH, 1, snapshotOf(jobId), kind, text, SNAPSHOT_SECONDS, channelOf(jobId))
-        : this.redis.publish(channelOf(jobId), text);
-    await sent.catch(() => undefined);
+    await this.send(jobId, event.kind, text).catch(() => undefined);
   }
 
   /** The latest progress and preview, as far as Redis has them. Never rejects. */
@@ -66,9 +83,17 @@ export class LivePublisher {
     });
   }
 
+  private send(jobId: string, kind: LiveEvent['kind'], text: string): Promise<unknown> {
+    const channel = channelOf(jobId);
+    if (kind !== 'progress' && kind !== 'preview') return this.redis.publish(channel, text);
+    const snapshot = [kind, text, SNAPSHOT_SECONDS, channel];
+    if (kind === 'progress') return this.redis.eval(STORE_AND_PUBLISH, 1, snapshotOf(jobId), ...snapshot);
+    return this.redis.eval(STORE_PREVIEW_AND_PUBLISH, 2, snapshotOf(jobId), PREVIEWS, ...snapshot, KEPT_PREVIEWS);
+  }
+
   /** Delete a job's snapshot. Never rejects. */
   async forget(jobId: string): Promise<void> {
-    await this.redis.del(snapshotOf(jobId)).catch(() => undefined);
+    await this.redis.eval(FORGET, 2, snapshotOf(jobId), PREVIEWS).catch(() => undefined);
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PreviewSchema } from '../events';
+import { PREVIEW_BYTES, PreviewSchema } from '../events';
 import { JobErrorSchema, JobStatusSchema, ProgressSchema } from '../job';
 import { DispatchMessageSchema } from '../messages';
 import { InputSpecSchema, NodeClassSchema, OutputSpecSchema } from '../node-catalogue';
@@ -145,9 +145,18 @@ export const GatewayHeartbeatAnswerSchema = z.object({
   answer: z.object({ status: JobStatusSchema, exhausted: z.boolean(), overtime: z.boolean() }).nullable(),
 });
 
+/** Base64 has four characters for three bytes. */
+const PREVIEW_LENGTH = (PREVIEW_BYTES / 3) * 4;
+const SentPreviewSchema = PreviewSchema.extend({
+  node_id: z.string().max(1_024),
+  data_base64: z
+    .string()
+    .max(PREVIEW_LENGTH, `has more than ${PREVIEW_LENGTH} characters; send a JPEG of ${PREVIEW_BYTES} bytes at most`),
+});
+
 export const GatewayEventSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('progress'), progress: ProgressSchema }),
-  z.object({ kind: z.literal('preview'), preview: PreviewSchema }),
+  z.object({ kind: z.literal('preview'), preview: SentPreviewSchema }),
 ]);
 export type GatewayEvent = z.infer<typeof GatewayEventSchema>;
 

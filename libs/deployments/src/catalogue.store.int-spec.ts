@@ -35,14 +35,6 @@ describe('a catalogue that is published again', () => {
     expect(await rows(digest, poolId)).toEqual(before);
   });
 
-  it('is young again after a day, so that its week counts from then', async () => {
-    const { poolId } = await makePool(test.database);
-    const digest = await store.publish(test.database, poolId, 'cpu', { Aged: node });
-    await age(digest, 2);
-    await store.publish(test.database, poolId, 'cpu', { Aged: node });
-    expect((await rows(digest, poolId)).isYoung).toBe(true);
-  });
-
   it('by another pool, or after another one, becomes the one of its pool', async () => {
     const [one, two] = [await makePool(test.database), await makePool(test.database)];
     const digest = await store.publish(test.database, one.poolId, 'cpu', { Shared: node });

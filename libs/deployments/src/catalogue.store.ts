@@ -9,8 +9,9 @@ export interface StoredCatalogue {
   catalogue: NodeCatalogue;
 }
 
-/** A catalogue counts as published now for so long: with each start of a worker it would be written else. */
-const FRESH_HOURS = 24;
+/** What is published is written, or made young, a moment before the pool points at it. */
+const UNUSED = Prisma.sql`c.created_at < now() - interval '1 minute'
+  AND NOT EXISTS (SELECT 1 FROM pools p WHERE p.catalogue_digest = c.digest)`;
 
 /** Node catalogues, as they are stored: once each, however many pools and workers publish the same. */
 export class CatalogueStore {
@@ -22,7 +23,7 @@ export class CatalogueStore {
   async publish(tx: Statements, poolId: string, engine: string, catalogue: NodeCatalogue): Promise<string> {
     const document = JSON.stringify(catalogue);
     const digest = createHash('sha256').update(document).digest('hex');
-    if (await this.isFresh(tx, poolId, digest)) return digest;
+    if (await this.isOfPool(tx, poolId, digest)) return digest;
     // One that is published again is young again: the sweep does not take it before the pool points at it.
     const known = await tx.execute(Prisma.sql`UPDATE catalogues SET created_at = now() WHERE digest = ${digest}`);
     if (known === 0) {
@@ -37,25 +38,21 @@ export class CatalogueStore {
     return digest;
   }
 
-  /** Whether the pool has this catalogue, and it was published a short while ago. */
-  private async isFresh(tx: Statements, poolId: string, digest: string): Promise<boolean> {
-    const rows = await tx.rows(Prisma.sql`
-      SELECT p.id FROM pools p JOIN catalogues c ON c.digest = p.catalogue_digest
-      WHERE p.id = ${poolId} AND c.digest = ${digest} AND c.created_at > now() - make_interval(hours => ${FRESH_HOURS}::int)`);
+  private async isOfPool(tx: Statements, poolId: string, digest: string): Promise<boolean> {
+    const rows = await tx.rows(Prisma.sql`SELECT 1 FROM pools WHERE id = ${poolId} AND catalogue_digest = ${digest}`);
     return rows.length > 0;
   }
 
-  /** Catalogues that no pool points at and that were not published for `keptDays`. */
-  async listUnused(tx: Statements, keptDays: number, limit: number): Promise<string[]> {
+  /** Catalogues that no pool points at and that are not being published, those published first before the others. */
+  async listUnused(tx: Statements, limit: number): Promise<string[]> {
     const rows = await tx.rows<{ digest: string }>(Prisma.sql`
-      SELECT c.digest FROM catalogues c WHERE ${unused(keptDays)} ORDER BY c.created_at LIMIT ${limit}`);
+      SELECT c.digest FROM catalogues c WHERE ${UNUSED} ORDER BY c.created_at LIMIT ${limit}`);
     return rows.map(({ digest }) => digest);
   }
 
   /** Delete those of the catalogues that are still unused. @returns how many. */
-  async deleteUnused(tx: Statements, keptDays: number, digests: string[]): Promise<number> {
-    return tx.execute(Prisma.sql`
-      DELETE FROM catalogues c WHERE c.digest = ANY(${digests}::text[]) AND ${unused(keptDays)}`);
+  async deleteUnused(tx: Statements, digests: string[]): Promise<number> {
+    return tx.execute(Prisma.sql`DELETE FROM catalogues c WHERE c.digest = ANY(${digests}::text[]) AND ${UNUSED}`);
   }
 
   /** @returns null when there is none of this digest. */
@@ -64,9 +61,4 @@ export class CatalogueStore {
     if (row === null) return null;
     return { digest, catalogue: NodeCatalogueSchema.parse(JSON.parse(row.document)) };
   }
-}
-
-function unused(keptDays: number): Prisma.Sql {
-  return Prisma.sql`c.created_at < now() - make_interval(days => ${keptDays}::int)
-    AND NOT EXISTS (SELECT 1 FROM pools p WHERE p.catalogue_digest = c.digest)`;
 }

@@ -3,7 +3,7 @@ import { createTestDatabase, makePool, type TestDatabase } from '@millrace/testi
 import { CatalogueStore } from './catalogue.store';
 import { SweepCataloguesLoop } from './sweep-catalogues.loop';
 
-const HOUR_MS = 3_600_000;
+const MINUTES_MS = 120_000;
 let test: TestDatabase;
 beforeAll(async () => {
   test = await createTestDatabase();
@@ -13,11 +13,11 @@ afterAll(() => test.drop());
 const store = new CatalogueStore();
 const catalogue = (name: string): never => ({ [name]: {} }) as never;
 const age = (): Promise<number> =>
-  test.database.execute(Prisma.sql`UPDATE catalogues SET created_at = now() - interval '8 days'`);
+  test.database.execute(Prisma.sql`UPDATE catalogues SET created_at = now() - interval '2 minutes'`);
 const left = async (): Promise<string[]> =>
   (await test.database.models.catalogue.findMany()).map(({ digest }) => digest).sort();
 
-it('a catalogue goes a week after it was last published, once no pool has used it for an hour', async () => {
+it('a catalogue goes once no pool has used it for two minutes', async () => {
   const { poolId } = await makePool(test.database);
   const old = await store.publish(test.database, poolId, 'cpu', catalogue('Old'));
   const used = await store.publish(test.database, poolId, 'cpu', catalogue('Used'));
@@ -25,14 +25,42 @@ it('a catalogue goes a week after it was last published, once no pool has used i
   let nowMs = 0;
   const loop = new SweepCataloguesLoop(test.database, store, () => nowMs);
   expect(await loop.runOnce()).toBe(0);
-  nowMs += HOUR_MS - 1;
+  nowMs += MINUTES_MS - 1;
   expect(await loop.runOnce()).toBe(0);
   nowMs += 1;
   expect(await loop.runOnce()).toBe(1);
   expect(await left()).toEqual([used]);
-  // Published again, it is there again; the other one is unused now, and young while workers publish it.
+  // Published again, it is there again.
   expect(await store.publish(test.database, poolId, 'cpu', catalogue('Old'))).toBe(old);
   expect(await left()).toEqual([old, used].sort());
+});
+
+it('however many texts a pool publishes, the one that it points at is left', async () => {
+  const { poolId } = await makePool(test.database);
+  let latest = '';
+  for (let at = 0; at < 150; at += 1)
+    latest = await store.publish(test.database, poolId, 'cpu', catalogue(`Text${at}`));
+  await age();
+  let nowMs = 0;
+  const loop = new SweepCataloguesLoop(test.database, store, () => nowMs);
+  await loop.runOnce();
+  nowMs += MINUTES_MS;
+  await loop.runOnce();
+  const pools = await test.database.models.pool.findMany({ where: { catalogueDigest: { not: null } } });
+  expect(await left()).toEqual(pools.map(({ catalogueDigest }) => catalogueDigest).sort());
+  expect(await left()).toContain(latest);
+});
+
+it('a catalogue that is being published stays', async () => {
+  const { poolId } = await makePool(test.database);
+  const digest = await store.publish(test.database, poolId, 'cpu', catalogue('Young'));
+  await store.publish(test.database, poolId, 'cpu', catalogue('Younger'));
+  let nowMs = 0;
+  const loop = new SweepCataloguesLoop(test.database, store, () => nowMs);
+  await loop.runOnce();
+  nowMs += MINUTES_MS;
+  await loop.runOnce();
+  expect(await left()).toContain(digest);
 });
 
 it('a catalogue that is published again meanwhile stays', async () => {
@@ -43,7 +71,7 @@ it('a catalogue that is published again meanwhile stays', async () => {
   let nowMs = 0;
   const loop = new SweepCataloguesLoop(test.database, store, () => nowMs);
   await loop.runOnce();
-  nowMs += HOUR_MS;
+  nowMs += MINUTES_MS;
   await store.publish(test.database, other.poolId, 'cpu', catalogue('Again'));
   await loop.runOnce();
   expect(await left()).toContain(digest);

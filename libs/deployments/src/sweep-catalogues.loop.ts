@@ -2,16 +2,20 @@ import type { Statements } from '@millrace/database';
 import type { Loop } from '@millrace/platform';
 import type { CatalogueStore } from './catalogue.store';
 
-const BATCH = 100;
-/** Workers that return within this find their catalogue. */
-const KEPT_DAYS = 7;
-/** A request may still validate against the catalogue that its pool had a second ago. */
-const UNUSED_MS = 3_600_000;
+/** Names looked at in one run. */
+const LISTED = 10_000;
+/** Deleted with one statement: each has up to 16 MiB. */
+const BATCH = 20;
+/** A request may still be checked against the catalogue that its pool had a second ago. */
+const UNUSED_MS = 120_000;
 
-/** Deletes catalogues that were not published for a week and that no pool has pointed at for an hour. */
+/**
+ * Deletes catalogues that no pool has pointed at for two minutes. A worker can publish megabytes every few seconds, so none is kept in
+ * case it comes again: then it is written again.
+ */
 export class SweepCataloguesLoop implements Loop {
   readonly name = 'sweep-catalogues';
-  readonly everyMs = 600_000;
+  readonly everyMs = 60_000;
   /** When this process first found each catalogue without a pool. */
   private unusedSince = new Map<string, number>();
 
@@ -23,9 +27,13 @@ export class SweepCataloguesLoop implements Loop {
 
   async runOnce(): Promise<number> {
     const nowMs = this.nowMs();
-    const unused = await this.catalogues.listUnused(this.database, KEPT_DAYS, BATCH);
+    const unused = await this.catalogues.listUnused(this.database, LISTED);
     this.unusedSince = new Map(unused.map((digest) => [digest, this.unusedSince.get(digest) ?? nowMs]));
     const old = unused.filter((digest) => nowMs - (this.unusedSince.get(digest) ?? nowMs) >= UNUSED_MS);
-    return old.length === 0 ? 0 : this.catalogues.deleteUnused(this.database, KEPT_DAYS, old);
+    let deleted = 0;
+    for (let from = 0; from < old.length; from += BATCH) {
+      deleted += await this.catalogues.deleteUnused(this.database, old.slice(from, from + BATCH));
+    }
+    return deleted;
   }
 }

@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Prisma } from '@prisma/client';
-import { NodeCatalogueSchema, type NodeCatalogue } from '@millrace/contracts';
+import type { NodeCatalogue } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-
-/** A node catalogue and the digest of its text, which names it. */
-export interface StoredCatalogue {
-  digest: string;
-  catalogue: NodeCatalogue;
-}
 
 /** What is published is written, or made young, a moment before the pool points at it. */
 const UNUSED = Prisma.sql`c.created_at < now() - interval '1 minute'
@@ -55,10 +49,16 @@ export class CatalogueStore {
     return tx.execute(Prisma.sql`DELETE FROM catalogues c WHERE c.digest = ANY(${digests}::text[]) AND ${UNUSED}`);
   }
 
-  /** @returns null when there is none of this digest. */
-  async find(tx: Statements, digest: string): Promise<StoredCatalogue | null> {
-    const row = await tx.models.catalogue.findUnique({ where: { digest } });
-    if (row === null) return null;
-    return { digest, catalogue: NodeCatalogueSchema.parse(JSON.parse(row.document)) };
+  /** Bytes of the text of a catalogue; null when there is none of this digest. */
+  async size(tx: Statements, digest: string): Promise<number | null> {
+    const [row] = await tx.rows<{ bytes: number }>(Prisma.sql`
+      SELECT octet_length(document) AS bytes FROM catalogues WHERE digest = ${digest}`);
+    return row?.bytes ?? null;
+  }
+
+  /** The text of a catalogue, JSON; null when there is none of this digest. */
+  async text(tx: Statements, digest: string): Promise<string | null> {
+    const row = await tx.models.catalogue.findUnique({ where: { digest }, select: { document: true } });
+    return row?.document ?? null;
   }
 }

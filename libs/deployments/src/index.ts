@@ -1,4 +1,4 @@
-export { CatalogueReader } from './catalogue-reader';
+export { CatalogueReader, textOfCatalogue } from './catalogue-reader';
 export { CatalogueStore } from './catalogue.store';
 export { type Deployment } from './deployment';
 export {

@@ -48,6 +48,23 @@ describe('a loading cache', () => {
     expect(loads).toHaveLength(1);
   });
 
+  it('keeps as much as it may hold by weight, what was used last first, and nothing that is heavier', async () => {
+    const cache = cacheOf({ weight: { of: (value) => value?.length ?? 0, most: 10 } });
+    const ask = async (key: string, value: string): Promise<void> => {
+      const asked = cache.get(key);
+      answer(value);
+      await asked;
+    };
+    await ask('a', 'aaaa');
+    await ask('b', 'bbbb');
+    expect([cache.peek('a'), cache.peek('b')]).toEqual(['aaaa', 'bbbb']);
+    await cache.get('a');
+    await ask('c', 'cccc');
+    expect([cache.peek('a'), cache.peek('b'), cache.peek('c')]).toEqual(['aaaa', undefined, 'cccc']);
+    await ask('d', 'd'.repeat(11));
+    expect(cache.has('d')).toBe(false);
+  });
+
   it('counts the time from the question, and shares no load for longer', async () => {
     const cache = cacheOf({});
     const slow = cache.get('a');

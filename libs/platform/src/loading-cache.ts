@@ -14,6 +14,8 @@ export interface LoadingCacheOptions<V> {
   load: (key: string) => Promise<V>;
   /** A shorter time to live for this answer; 0 keeps it from being cached. */
   ttlMsOf?: (answer: V) => number;
+  /** What an answer that has arrived weighs, and how much all together may: those used longest ago go first, and a heavier one is not kept. */
+  weight?: { of: (answer: V) => number; most: number };
   /** Milliseconds on a clock that only goes forward. */
   now?: () => number;
 }
@@ -40,9 +42,10 @@ export class LoadingCache<V> {
   private readonly now: () => number;
 
   constructor(private readonly options: LoadingCacheOptions<V>) {
-    const { max, ttlMs, now = () => performance.now() } = options;
+    const { max, ttlMs, weight, now = () => performance.now() } = options;
     this.now = now;
-    this.entries = new LRUCache({ max, ttl: ttlMs, ttlResolution: 0, perf: { now } });
+    const weighed = weight && { maxSize: weight.most, sizeCalculation: (entry: Entry<V>) => this.weightOf(entry) };
+    this.entries = new LRUCache({ max, ttl: ttlMs, ttlResolution: 0, perf: { now }, ...weighed });
   }
 
   /** The answer for a key, from the cache where it has one. */
@@ -69,7 +72,8 @@ export class LoadingCache<V> {
     this.entries.set(key, entry);
     entry.answer.then(
       (value) => {
-        if (this.options.ttlMsOf !== undefined && this.entries.peek(key) === entry) this.keep(key, entry, value);
+        const { ttlMsOf, weight } = this.options;
+        if ((ttlMsOf ?? weight) !== undefined && this.entries.peek(key) === entry) this.keep(key, entry, value);
       },
       () => {
         // Unless another answer has taken its place.
@@ -85,6 +89,10 @@ export class LoadingCache<V> {
 
   clear(): void {
     this.entries.clear();
+  }
+
+  private weightOf({ arrived }: Entry<V>): number {
+    return Math.max(1, Math.ceil(arrived === null ? 1 : (this.options.weight?.of(arrived.value) ?? 1)));
   }
 
   private load(key: string): Entry<V> {
@@ -117,6 +125,7 @@ export class LoadingCache<V> {
     const { ttlMs = Number.POSITIVE_INFINITY, ttlMsOf } = this.options;
     const ttl = Math.min(ttlMs, Math.floor(ttlMsOf?.(value) ?? ttlMs));
     if (ttl < 1) this.entries.delete(key);
-    else this.entries.set(key, entry, Number.isFinite(ttl) ? { ttl, start: entry.askedAt } : {});
+    // What is put again is weighed only where it is another object.
+    else this.entries.set(key, { ...entry }, Number.isFinite(ttl) ? { ttl, start: entry.askedAt } : {});
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { PrintedNodeClasses } from './printed-classes';
 import type { ShownClasses } from './shown-classes';
 
@@ -23,6 +24,23 @@ describe('the printed list of node classes', () => {
     expect(printed).toEqual({ node_classes: Object.fromEntries(classes) as object });
     const none = await new PrintedNodeClasses().of('account', { ...shown, catalogue: {} });
     expect(none.toString()).toBe('{"node_classes":{}}');
+  });
+
+  it('has a class as JSON has it, and leaves the event loop to others in the middle of it', async () => {
+    const options = Array.from({ length: 100_000 }, (_, at) => `model "${at}"`);
+    const model = { type: 'COMBO', required: true, options, tooltip: undefined, default: { a: [{}, [], null, 1.5] } };
+    const view = {
+      inputs: { model, seed: { type: 'INT', required: false } },
+      outputs: [],
+      acceptsUnknownInputs: undefined,
+    };
+    const shown = { catalogue: { A: {} }, etag: 'a', present: () => view } as never;
+    let turns = 0;
+    let isDone = false;
+    const printing = new PrintedNodeClasses().of('account', shown).finally(() => (isDone = true));
+    for (; !isDone; turns += 1) await setImmediate();
+    expect((await printing).toString()).toBe(JSON.stringify({ node_classes: { A: view } }));
+    expect(turns).toBeGreaterThan(10);
   });
 
   it('is printed once for all who are shown the same', async () => {

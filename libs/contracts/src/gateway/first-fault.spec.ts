@@ -77,6 +77,18 @@ describe('a catalogue that a worker sends', () => {
   });
 });
 
+describe('a class that a worker sends', () => {
+  it('has no more inputs and outputs than anything can show', () => {
+    const many = Array.from({ length: 2_001 }, (_, at) => at);
+    const inputs = Object.fromEntries(many.map((at) => [`in${at}`, { type: 'INT', required: true }]));
+    const outputs = many.map((at) => ({ type: 'INT', name: `out${at}`, list: false }));
+    for (const [place, ports] of Object.entries({ inputs, outputs })) {
+      const wrong = { A: { ...catalogue.None, [place]: ports } };
+      expect(faultsOf(GatewayCatalogueSchema, { engine: 'cpu', catalogue: wrong })).toEqual([`catalogue.A.${place}`]);
+    }
+  });
+});
+
 describe('a claim that a worker sends', () => {
   it('is refused by the first of many names that are none', () => {
     const message = { jobId: '01890a5d-ac96-774b-bcce-b302099a8057', attempt: 1 };

@@ -25,14 +25,20 @@ export function listToFirstFault<Item extends z.ZodType>(
   });
 }
 
-export function recordToFirstFault<Value extends z.ZodType>(value: Value): Checked<Record<string, z.output<Value>>> {
+/** @param max entries at most. */
+export function recordToFirstFault<Value extends z.ZodType>(
+  value: Value,
+  max = Number.MAX_SAFE_INTEGER,
+): Checked<Record<string, z.output<Value>>> {
   return z.unknown().transform((record, context) => {
     if (typeof record !== 'object' || record === null || Array.isArray(record)) {
       return refuse(context, 'must be an object');
     }
     const entries: [string, z.output<Value>][] = [];
     // Its entries all at once would be a list for each.
-    for (const key of Object.keys(record)) {
+    const keys = Object.keys(record);
+    if (keys.length > max) return refuse(context, `has ${keys.length} entries; at most ${max} are read`);
+    for (const key of keys) {
       const parsed = value.safeParse((record as Record<string, unknown>)[key]);
       if (!parsed.success) return refuseAt(context, key, parsed.error);
       entries.push([key, parsed.data]);

@@ -87,9 +87,11 @@ export const GatewayReportAnswerSchema = z.object({ state: WorkerStateSchema.nul
 const SentInputSchema = InputSpecSchema.extend({
   options: listToFirstFault(z.union([z.string(), z.number(), z.boolean()])).optional(),
 });
+/** Inputs of a class, and outputs: node packs have hundreds of them. What describes a class goes through all of them. */
+const MAX_PORTS = 2_000;
 const SentClassSchema = NodeClassSchema.extend({
-  inputs: recordToFirstFault(SentInputSchema),
-  outputs: listToFirstFault(OutputSpecSchema),
+  inputs: recordToFirstFault(SentInputSchema, MAX_PORTS),
+  outputs: listToFirstFault(OutputSpecSchema, MAX_PORTS),
 });
 /** `catalogue` as `NodeCatalogueSchema` has it. */
 export const GatewayCatalogueSchema = z.object({

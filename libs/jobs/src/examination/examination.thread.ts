@@ -13,11 +13,17 @@ import { examineSubmission } from './examine-submission.step';
 import { listedJobs, readBatch } from './read-batch.step';
 import { readSubmission } from './read-submission.step';
 
-/** Parsed catalogues that a thread keeps, the latest last: those of the pools in use. */
+/** Catalogues that a thread keeps, parsed: those of the pools in use. */
 const CACHED_CATALOGUES = 4;
+/**
+ * Bytes of their texts. A larger one is read again for each body: kept, some of them would leave no memory for the bodies of others. Those of
+ * thousands of classes have 2 MiB.
+ */
+const CACHED_BYTES = 8 * 1_024 * 1_024;
 /** How long jobs of a batch keep the thread from others; a graph of thousands of nodes takes 100 ms. */
 const SLICE_MS = 200;
-const parsed = new Map<number, NodeCatalogue>();
+/** The latest last. */
+const parsed = new Map<number, { catalogue: NodeCatalogue; bytes: number }>();
 
 // Of this thread alone: where cores are few, it leaves them to the event loop, which serves all others.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
@@ -55,10 +61,22 @@ export function examineSliceInThread({ body, catalogue, from, places: known }: S
 }
 
 function catalogueOf({ id, json }: SharedCatalogue): NodeCatalogue {
-  const catalogue = parsed.get(id) ?? (JSON.parse(Buffer.from(json).toString()) as NodeCatalogue);
+  const known = parsed.get(id);
   parsed.delete(id);
-  parsed.set(id, catalogue);
-  const [oldest] = parsed.keys();
-  if (parsed.size > CACHED_CATALOGUES && oldest !== undefined) parsed.delete(oldest);
+  const bytes = json.byteLength;
+  // Before another is parsed: there is memory for one that is large, or for those that are kept.
+  if (known === undefined) makeRoom(bytes);
+  const catalogue = known?.catalogue ?? (JSON.parse(Buffer.from(json).toString()) as NodeCatalogue);
+  if (bytes <= CACHED_BYTES) parsed.set(id, { catalogue, bytes });
   return catalogue;
+}
+
+function makeRoom(bytes: number): void {
+  let kept = bytes;
+  for (const one of parsed.values()) kept += one.bytes;
+  for (const [id, one] of parsed) {
+    if (parsed.size < CACHED_CATALOGUES && kept <= CACHED_BYTES) return;
+    parsed.delete(id);
+    kept -= one.bytes;
+  }
 }

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { Piscina } from 'piscina';
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
-import type { Target } from '@millrace/deployments';
+import { textOfCatalogue, type Target } from '@millrace/deployments';
 import type { Rest } from '@millrace/platform';
 import type {
   BatchOutline,
@@ -168,17 +168,21 @@ export class SubmissionExaminer {
     }
   }
 
-  /** A catalogue is megabytes and never changes: written once, read by each thread once. */
+  /** A catalogue is megabytes and never changes: a thread that has read it needs only its number. */
   private share(catalogue: NodeCatalogue): SharedCatalogue {
     const known = this.shared.get(catalogue);
     if (known !== undefined) return known;
-    const text = Buffer.from(JSON.stringify(catalogue));
-    const json = new SharedArrayBuffer(text.byteLength);
-    text.copy(new Uint8Array(json));
-    const made = { id: (this.sharedCount += 1), json };
+    const made = { id: (this.sharedCount += 1), json: textOfCatalogue(catalogue) ?? textFor(catalogue) };
     this.shared.set(catalogue, made);
     return made;
   }
+}
+
+function textFor(catalogue: NodeCatalogue): SharedArrayBuffer {
+  const text = Buffer.from(JSON.stringify(catalogue));
+  const json = new SharedArrayBuffer(text.byteLength);
+  text.copy(new Uint8Array(json));
+  return json;
 }
 
 function busy(): Refusal {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { NodeClassView, NodeInputView } from '@millrace/contracts';
+import { Turns } from '@millrace/platform';
 import { ShownNodeClasses } from '../../jobs';
 import type { Tool, ToolAnswer, ToolCall } from '../tool';
 
@@ -31,18 +32,23 @@ const definition = {
 @Injectable()
 export class DescribeNodesTool implements Tool<typeof definition> {
   readonly definition = definition;
+  /** Of one account. One class may list a million choices. */
+  private readonly turns = new Turns(1, 'descriptions of node classes');
 
   constructor(private readonly classes: ShownNodeClasses) {}
 
   async run(input: z.output<typeof definition.input>, { visitor }: ToolCall): Promise<ToolAnswer> {
     const { present } = await this.classes.of(visitor, { wake: false });
-    const known = input.class_types.flatMap((name) => {
-      const nodeClass = present(name);
-      return nodeClass === undefined ? [] : [[name, shortened(nodeClass, input.options_like)] as const];
+    const asked = [...new Set(input.class_types)];
+    return this.turns.run(visitor.caller.accountId, () => {
+      const known = asked.flatMap((name) => {
+        const nodeClass = present(name);
+        return nodeClass === undefined ? [] : [[name, shortened(nodeClass, input.options_like)] as const];
+      });
+      const names = new Set(known.map(([name]) => name));
+      const unknown = asked.filter((name) => !names.has(name));
+      return Promise.resolve({ value: { node_classes: Object.fromEntries(known), unknown } });
     });
-    const names = new Set(known.map(([name]) => name));
-    const unknown = input.class_types.filter((name) => !names.has(name));
-    return { value: { node_classes: Object.fromEntries(known), unknown } };
   }
 }
 

@@ -11,6 +11,7 @@ const RESET_AT_END = new RegExp(`${RESET}$`);
  * no line, in the middle), and the colour of some messages. What the code itself colours stays as it is.
  */
 export function withoutTags(line: string): string {
+  if (!line.includes(ESCAPE)) return line;
   let isColoured = false;
   const text = line.replace(TAG, (_tag, colour: string | undefined) => {
     isColoured ||= colour !== undefined;

@@ -33,8 +33,8 @@ export class RunLog {
   private open = false;
   private ended = false;
   private partial = '';
-  private pending: string[] = [];
-  private pendingBytes = 0;
+  /** What was printed since it was last passed on. */
+  private pending = '';
   private timer: NodeJS.Timeout | null = null;
   private readonly endWaiters: (() => void)[] = [];
 
@@ -100,23 +100,21 @@ export class RunLog {
   }
 
   private keep(text: string): void {
-    this.pending.push(text);
-    this.pendingBytes += Buffer.byteLength(text);
-    while (this.pendingBytes > this.options.tailBytes && this.pending.length > 1) {
-      this.pendingBytes -= Buffer.byteLength(this.pending.shift() ?? '');
-    }
-    this.timer ??= setTimeout(() => this.flush(), this.options.flushMs ?? 100);
+    const { flushMs, tailBytes } = this.options;
+    this.pending += text;
+    // Cut once in a while, by half at least: a line costs what it has of bytes, however many are kept.
+    if (this.pending.length > 4 * tailBytes) this.pending = endToScrub(this.pending, tailBytes);
+    this.timer ??= setTimeout(() => this.flush(), flushMs ?? 100);
   }
 
   private flush(): void {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
-    if (this.pending.length === 0) return;
+    if (this.pending === '') return;
     const { scrub, tailBytes } = this.options;
     // Cut after scrubbing: half a secret would not be found.
-    const text = tail(scrub(endToScrub(this.pending.join(''), tailBytes)), tailBytes);
-    this.pending = [];
-    this.pendingBytes = 0;
+    const text = tail(scrub(endToScrub(this.pending, tailBytes)), tailBytes);
+    this.pending = '';
     this.listener.onText(text);
   }
 }

@@ -7,9 +7,14 @@ import { submittedNode, type Reduction, type RunSignal, type RunState, type Term
  */
 const MAX_PROGRESS_STATE_LENGTH = 512 * 1024;
 
-/** One message's changes, on a copy of the state; sets are copied when first written to. */
+/** The sets of a state. */
+type SetName = 'cached' | 'begun' | 'finished' | 'reported';
+
+/** The changes of one message, or of a whole history, on a copy of the state: each set is copied once, when it is first added to. */
 export class StateChange {
   private state: RunState;
+  /** Those that are this change's own. */
+  private readonly copies = new Map<SetName, Set<string>>();
   private readonly signals: RunSignal[] = [];
 
   constructor(before: RunState) {
@@ -30,7 +35,7 @@ export class StateChange {
     this.start();
     const nodeIds = nodes.filter((id) => this.state.graph.classes.has(id) && !this.state.cached.has(id));
     if (nodeIds.length === 0) return;
-    this.change({ cached: new Set([...this.state.cached, ...nodeIds]) });
+    for (const id of nodeIds) this.add('cached', id);
     this.signals.push({ type: 'nodes_cached', nodeIds });
   }
 
@@ -65,7 +70,7 @@ export class StateChange {
     const nodeId = submittedNode(this.state, id, displayNode);
     if (id === null || nodeId === null || output === null || this.state.reported.has(id)) return;
     this.start();
-    this.change({ reported: new Set([...this.state.reported, id]) });
+    this.add('reported', id);
     this.signals.push({ type: 'reported', report: { source: id, nodeId, output } });
   }
 
@@ -92,14 +97,14 @@ export class StateChange {
 
   private begin(nodeId: string): void {
     if (this.state.begun.has(nodeId) || this.state.cached.has(nodeId)) return;
-    this.change({ begun: new Set([...this.state.begun, nodeId]) });
+    this.add('begun', nodeId);
     this.signals.push({ type: 'node_started', nodeId });
   }
 
   private finish(nodeId: string): void {
     if (this.state.finished.has(nodeId) || this.state.cached.has(nodeId)) return;
     this.begin(nodeId);
-    this.change({ finished: new Set([...this.state.finished, nodeId]) });
+    this.add('finished', nodeId);
     this.signals.push({ type: 'node_finished', nodeId });
   }
 
@@ -111,6 +116,14 @@ export class StateChange {
     if (promptId !== graph.promptId) return;
     this.change({ readsProgressState: true });
     for (const id of finished) if (graph.classes.has(id)) this.finish(id);
+  }
+
+  private add(name: SetName, id: string): void {
+    const own = this.copies.get(name) ?? new Set(this.state[name]);
+    own.add(id);
+    if (this.copies.has(name)) return;
+    this.copies.set(name, own);
+    this.change({ [name]: own });
   }
 
   private change(changes: Partial<RunState>): void {

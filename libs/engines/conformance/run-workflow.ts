@@ -66,7 +66,16 @@ export function startRun(
   const parsed = parseWorkflow(typeof graph === 'string' ? graph : JSON.stringify(graph));
   watch.graph?.(parsed);
   const signal = watch.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, watch.signal]);
-  const full = { cacheScope: randomUUID(), inputs: [], extraData: {}, ...work, runId, outputDir, graph: parsed };
+  const full = {
+    cacheScope: randomUUID(),
+    inputs: [],
+    maxOutputs: 1_000,
+    extraData: {},
+    ...work,
+    runId,
+    outputDir,
+    graph: parsed,
+  };
   const result = engine.run(full, { signal, onEvent });
   return {
     runId,

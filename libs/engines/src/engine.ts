@@ -28,6 +28,8 @@ export interface EngineWork {
    * belong to the caller once they are reported.
    */
   outputDir: string;
+  /** Outputs that the caller takes. One more ends the run for it, so that an engine need hand over none beyond that. */
+  maxOutputs: number;
   /** Credentials for partner nodes, forwarded as they came. */
   extraData: Record<string, string>;
 }

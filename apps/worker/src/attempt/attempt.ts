@@ -174,12 +174,13 @@ export class Attempt {
       throw error;
     }
     const { accountId, hasSecrets, jobId, poolId } = this.claimed;
+    const { maxOutputsPerJob: maxOutputs } = this.parts;
     const extraData = hasSecrets ? await this.parts.jobs.secrets.get({ accountId, jobId }) : {};
     if (extraData === null) return finished('credentials_lost', CREDENTIALS_LOST);
     // A charge never exceeds the hold: a run that ended before its first heartbeat would cost less than its time.
     if (this.claimed.isHoldShort) await this.lease.beat();
     const outputDir = this.files.outputs;
-    const work = { runId: randomUUID(), cacheScope: accountId, ...staged, models, outputDir, extraData };
+    const work = { runId: randomUUID(), cacheScope: accountId, ...staged, models, outputDir, maxOutputs, extraData };
     this.hasBegun = true;
     this.files.mayHaveOutputs = true;
     const result = await inSpan('engine.run', { attributes: { 'millrace.engine': this.slot.engine.kind } }, () =>

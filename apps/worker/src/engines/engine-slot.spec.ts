@@ -11,6 +11,7 @@ const WORK: EngineWork = {
   graph: parseWorkflow('{}'),
   inputs: [],
   outputDir: '/out',
+  maxOutputs: 10,
   extraData: {},
 };
 

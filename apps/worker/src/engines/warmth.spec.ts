@@ -12,6 +12,7 @@ const WORK = {
   graph: parseWorkflow('{}'),
   inputs: [],
   outputDir: '/out',
+  maxOutputs: 10,
   extraData: {},
 };
 

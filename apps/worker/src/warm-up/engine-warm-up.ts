@@ -80,7 +80,8 @@ export class EngineWarmUp {
       await mkdir(outputDir, { recursive: true });
       const lent = await stage(staging, graph, catalogue(), signal);
       const stagedMs = performance.now();
-      const work = { runId, cacheScope: SCOPE, graph, inputs: [], models: lent, outputDir, extraData: {} };
+      const asked = { runId, cacheScope: SCOPE, graph, inputs: [], models: lent };
+      const work = { ...asked, outputDir, maxOutputs: 0, extraData: {} };
       const result = await engine.run(work, { signal, onEvent: () => undefined });
       if (signal.aborted) throw new WarmUpFailed(tooLong(limitMs));
       assertDone(result);

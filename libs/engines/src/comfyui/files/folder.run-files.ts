@@ -8,6 +8,8 @@ import { RUNS_FOLDER, runFolder } from './run-paths';
 
 /** Longer than any run goes on without a new file. */
 const LEFT_AFTER_MS = 24 * 3_600_000;
+/** A run may have reported a great many temporary files. */
+const REMOVED_AT_ONCE = 64;
 
 /** Files of a server whose folders this machine has. An output becomes the caller's by a second name where that will do. */
 export class FolderRunFiles implements RunFiles {
@@ -55,7 +57,10 @@ export class FolderRunFiles implements RunFiles {
     const { input, output, temp } = this.folders;
     const leftovers = [join(input, runFolder(runId)), join(output, runFolder(runId))];
     for (const { path } of temporary) leftovers.push(join(temp, path));
-    await Promise.all(leftovers.map((path) => rm(path, { recursive: true, force: true })));
+    for (let at = 0; at < leftovers.length; at += REMOVED_AT_ONCE) {
+      const some = leftovers.slice(at, at + REMOVED_AT_ONCE);
+      await Promise.all(some.map((path) => rm(path, { recursive: true, force: true })));
+    }
   }
 
   async prove(): Promise<void> {

@@ -20,12 +20,16 @@ function filesOf(sizes: Record<string, number>): Pick<RunFiles, 'fetch'> {
   };
 }
 
+const MAX_OUTPUTS = 1_000;
+
 describe('the outputs of a run', () => {
   const runId = '0197aa00-0000-7000-8000-000000000001';
   let outputDir: string;
   let outputs: EngineOutput[];
+  let abort: AbortController;
 
   beforeEach(() => {
+    abort = new AbortController();
     outputDir = join(scratchDir(), 'outputs');
     outputs = [];
   });
@@ -34,9 +38,9 @@ describe('the outputs of a run', () => {
     return collectorOf(filesOf(sizes) as RunFiles);
   }
 
-  function collectorOf(files: RunFiles): OutputCollector {
-    const emit = (output: EngineOutput): void => void outputs.push(output);
-    return new OutputCollector({ runId, outputDir, classes: new Map(), files, signal: AbortSignal.abort(), emit });
+  function collectorOf(files: RunFiles, emit = (output: EngineOutput): void => void outputs.push(output)) {
+    const { signal } = abort;
+    return new OutputCollector({ runId, outputDir, classes: new Map(), files, signal, maxOutputs: MAX_OUTPUTS, emit });
   }
 
   const reported = (...names: string[]): Record<string, unknown> => ({
@@ -113,6 +117,45 @@ describe('the outputs of a run', () => {
     const error: unknown = await collecting.whenDone().catch((thrown: unknown) => thrown);
     expect(diskFaultOf(error)).toBe('the disk of its worker failed (EIO)');
     expect(readdirSync(outputDir).length).toBeLessThanOrEqual(4);
+  });
+
+  const texts = (count: number): { nodeId: string; source: string; output: Record<string, unknown> } => ({
+    nodeId: '1',
+    source: '1',
+    output: { text: ['x'.repeat(HELD_BYTES), ...Array.from({ length: count - 1 }, (_, at) => `text ${at}`)] },
+  });
+
+  it('are collected up to one more than the caller takes, in all', async () => {
+    const collecting = collector();
+    collecting.take(texts(6_000));
+    collecting.take({ nodeId: '2', source: '2', output: reported('a.png') });
+    collecting.takeUnreported('3', [{ type: 'output', path: 'b.png' }]);
+    expect(await collecting.whenDone()).toBeNull();
+    collecting.takePicture('4', 'image/png', Buffer.from('picture'));
+    expect(await collecting.whenDone()).toBeNull();
+    expect(outputs).toHaveLength(MAX_OUTPUTS + 1);
+    expect(readdirSync(outputDir)).toHaveLength(MAX_OUTPUTS);
+  });
+
+  it('are collected no further once the run is to stop', async () => {
+    const collecting = collectorOf(filesOf({}) as RunFiles, (output) => {
+      outputs.push(output);
+      if (outputs.length === 10) abort.abort();
+    });
+    collecting.take(texts(500));
+    collecting.take(texts(500));
+    await expect(collecting.whenDone()).rejects.toThrow('aborted');
+    expect(readdirSync(outputDir)).toHaveLength(9);
+  });
+
+  it('that lie in the temporary folder are all known, also those that are not collected', async () => {
+    const names = Array.from({ length: 2 * MAX_OUTPUTS }, (_, at) => `${at}.png`);
+    const collecting = collector();
+    const images = names.map((filename) => ({ filename, subfolder: '', type: 'temp' }));
+    collecting.take({ nodeId: '1', source: '1', output: { images, text: ['a'] } });
+    expect(collecting.temporaryFiles).toEqual(names.map((path) => ({ type: 'temp', path })));
+    expect(await collecting.whenDone()).toBeNull();
+    expect(outputs).toHaveLength(MAX_OUTPUTS + 1);
   });
 
   it('have no folder where all of them are held', async () => {

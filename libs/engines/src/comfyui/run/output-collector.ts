@@ -21,7 +21,10 @@ export interface CollectorOptions {
   outputDir: string;
   classes: ReadonlyMap<string, string>;
   files: RunFiles;
+  /** Nothing is collected any more once it aborts. */
   signal: AbortSignal;
+  /** One more than these is collected, which is one too many for the caller: what comes after it is left where it is. */
+  maxOutputs: number;
   emit(output: EngineOutput): void;
 }
 
@@ -29,32 +32,37 @@ export interface CollectorOptions {
 export class OutputCollector {
   private tail: Promise<void> = Promise.resolve();
   private readonly counts = new Map<string, number>();
-  private readonly found: ServerFile[] = [];
+  private readonly temporary: ServerFile[] = [];
+  /** Outputs that are still collected. */
+  private left: number;
   private collected = 0;
   private heldBytes = 0;
   private unwrittenBytes = 0;
   private failed: CollectFailure | null = null;
   private error: Error | null = null;
 
-  constructor(private readonly options: CollectorOptions) {}
+  constructor(private readonly options: CollectorOptions) {
+    this.left = options.maxOutputs + 1;
+  }
 
-  /** Every file that was reported, wherever it lies. */
-  get files(): readonly ServerFile[] {
-    return this.found;
+  /** Every file of the temporary folder that was reported, collected or not. */
+  get temporaryFiles(): readonly ServerFile[] {
+    return this.temporary;
   }
 
   /** Queues what a node reported. */
   take({ nodeId, output }: NodeReport): void {
-    const items = reportedItems(output, this.options.runId);
-    for (const item of items) if (item.kind === 'file') this.found.push(item.file);
-    this.enqueue(async () => {
-      for (const item of items) await this.collect(nodeId, item);
-    });
+    const { runId } = this.options;
+    for (const item of reportedItems(output, runId)) {
+      if (item.kind === 'file' && item.file.type === 'temp') this.temporary.push(item.file);
+    }
+    this.collectAll(nodeId, () => reportedItems(output, runId));
   }
 
   /** Queues a picture that came over the socket. It is written at once: what is queued before it may take long to fetch. */
   takePicture(nodeId: string, contentType: string, data: Buffer): void {
-    if (this.error !== null) return;
+    if (this.error !== null || this.left === 0) return;
+    this.left -= 1;
     const extension = contentType === 'image/jpeg' ? 'jpg' : 'png';
     const placed = this.place(data, extension);
     this.enqueue(async () => {
@@ -67,9 +75,7 @@ export class OutputCollector {
 
   /** Queues files that a node saved and did not report. */
   takeUnreported(nodeId: string, files: readonly ServerFile[]): void {
-    this.enqueue(async () => {
-      for (const file of files) await this.collect(nodeId, { kind: 'file', name: baseName(file.path), file });
-    });
+    this.collectAll(nodeId, () => files.map((file) => ({ kind: 'file', name: baseName(file.path), file })));
   }
 
   /**
@@ -81,6 +87,18 @@ export class OutputCollector {
     await this.tail;
     if (this.error !== null) throw this.error;
     return this.failed;
+  }
+
+  private collectAll(nodeId: string, items: () => Iterable<ReportedItem>): void {
+    this.enqueue(async () => {
+      if (this.left === 0) return;
+      for (const item of items()) {
+        this.options.signal.throwIfAborted();
+        this.left -= 1;
+        await this.collect(nodeId, item);
+        if (this.left === 0) return;
+      }
+    });
   }
 
   private enqueue(task: () => Promise<void>): void {

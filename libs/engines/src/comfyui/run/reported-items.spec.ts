@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseLenientJson } from '../protocol/lenient-json';
-import { reportedItems } from './reported-items';
+import { reportedItems, type ReportedItem } from './reported-items';
 
 const RUN = 'r1';
+const itemsOf = (output: Record<string, unknown>): ReportedItem[] => [...reportedItems(output, RUN)];
 
 interface Recorded {
   outputs: Record<string, Record<string, unknown>>;
@@ -25,7 +26,7 @@ function ownReports({ outputs }: Recorded): Record<string, unknown>[] {
 describe('what nodes report', () => {
   it.each(Object.entries(recorded))('is read as a recorded %s reported it', (_name, recording) => {
     const files = JSON.stringify(recording.outputs).match(/"filename"/g) ?? [];
-    const items = ownReports(recording).flatMap((output) => reportedItems(output, RUN));
+    const items = ownReports(recording).flatMap((output) => itemsOf(output));
     expect(items.filter(({ kind }) => kind === 'file')).toHaveLength(files.length);
     expect(items.filter(({ kind }) => kind === 'foreign')).toEqual([]);
   });
@@ -40,37 +41,35 @@ describe('what nodes report', () => {
       fullpath: '/srv/out/v.mp4',
       frame_rate: 8,
     };
-    expect(reportedItems({ gifs: [gif] }, RUN)).toEqual([
+    expect(itemsOf({ gifs: [gif] })).toEqual([
       { kind: 'file', name: 'v_00001.mp4', file: { type: 'output', path: `millrace/${RUN}/2/v_00001.mp4` } },
     ]);
   });
 
   it('is a file of the temporary folder when it says so', () => {
-    expect(reportedItems({ images: [{ filename: 't.png', subfolder: '', type: 'temp' }] }, RUN)).toEqual([
+    expect(itemsOf({ images: [{ filename: 't.png', subfolder: '', type: 'temp' }] })).toEqual([
       { kind: 'file', name: 't.png', file: { type: 'temp', path: 't.png' } },
     ]);
   });
 
   it('is text, item by item', () => {
-    expect(reportedItems({ text: ['a', 'b\n'], tags: ['c'], string: [['d', 'e']] }, RUN)).toEqual(
+    expect(itemsOf({ text: ['a', 'b\n'], tags: ['c'], string: [['d', 'e']] })).toEqual(
       ['a', 'b\n', 'c', 'd', 'e'].map((text) => ({ kind: 'text', text })),
     );
-    expect(reportedItems({ text: [5, true, null], value: [1.5] }, RUN)).toEqual(
+    expect(itemsOf({ text: [5, true, null], value: [1.5] })).toEqual(
       ['5', 'true', '1.5'].map((text) => ({ kind: 'text', text })),
     );
   });
 
   it('is nothing where it only describes', () => {
-    expect(reportedItems({ animated: [true], n: [null, 3], camera: [{ x: 1 }], result: [null] }, RUN)).toEqual([]);
+    expect(itemsOf({ animated: [true], n: [null, 3], camera: [{ x: 1 }], result: [null] })).toEqual([]);
   });
 
   it('is a file of the run where a preview of a model names it by its path, and text else', () => {
-    expect(reportedItems({ result: [`millrace/${RUN}/2/m.glb`, null] }, RUN)).toEqual([
+    expect(itemsOf({ result: [`millrace/${RUN}/2/m.glb`, null] })).toEqual([
       { kind: 'file', name: 'm.glb', file: { type: 'output', path: `millrace/${RUN}/2/m.glb` } },
     ]);
-    expect(reportedItems({ result: ['millrace/r2/2/m.glb', null] }, RUN)).toEqual([
-      { kind: 'text', text: 'millrace/r2/2/m.glb' },
-    ]);
+    expect(itemsOf({ result: ['millrace/r2/2/m.glb', null] })).toEqual([{ kind: 'text', text: 'millrace/r2/2/m.glb' }]);
   });
 
   it.each([
@@ -86,10 +85,10 @@ describe('what nodes report', () => {
     [{ filename: 'a.png', subfolder: '', type: 'models' }],
     [{ filename: 'a\u0000.png', ...inRun }],
   ])('is not handed out when it is not the run’s own: %j', (item) => {
-    expect(reportedItems({ images: [item] }, RUN)).toEqual([{ kind: 'foreign', name: item.filename }]);
+    expect(itemsOf({ images: [item] })).toEqual([{ kind: 'foreign', name: item.filename }]);
   });
 
   it('is no output where a loader shows what it loaded', () => {
-    expect(reportedItems({ images: [{ filename: 'a.png', subfolder: 'elsewhere', type: 'input' }] }, RUN)).toEqual([]);
+    expect(itemsOf({ images: [{ filename: 'a.png', subfolder: 'elsewhere', type: 'input' }] })).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ import { initialState, PICTURE_OUTPUT_CLASSES, submittedNode, type Reduction, ty
 import { RunWatch } from './run-watch';
 
 export interface RunMonitorOptions {
-  work: { runId: string; outputDir: string };
+  work: { runId: string; outputDir: string; maxOutputs: number };
   server: RunServer;
   context: EngineRunContext;
   bounds: ComfyuiBounds;

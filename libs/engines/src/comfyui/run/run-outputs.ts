@@ -6,7 +6,7 @@ import { OutputCollector, type CollectFailure } from './output-collector';
 import { PICTURE_OUTPUT_CLASSES, type NodeReport } from './run-state';
 
 export interface RunOutputsOptions {
-  work: Pick<EngineWork, 'runId' | 'outputDir'>;
+  work: Pick<EngineWork, 'runId' | 'outputDir' | 'maxOutputs'>;
   graph: SanitisedGraph;
   files: RunFiles;
   signal: AbortSignal;
@@ -37,8 +37,8 @@ export class RunOutputs {
   }
 
   /** Reported files in the temporary folder, to be removed with the run. */
-  get temporaryFiles(): ServerFile[] {
-    return this.collector.files.filter(({ type }) => type === 'temp');
+  get temporaryFiles(): readonly ServerFile[] {
+    return this.collector.temporaryFiles;
   }
 
   /** A message of the socket has announced that a node starts. */

@@ -98,6 +98,11 @@ describe('a worker outside the cluster', () => {
     const attempt = await worker.take();
     expect((await worker.of(attempt, 'GET', `inputs/${input}`)).body).toMatchObject({ sizeBytes: 5, url: null });
     expect((await worker.of(attempt, 'GET', `inputs/${input}/content`)).text).toBe('input');
+    const content = (range: string): Promise<GatewayAnswer> =>
+      worker.of(attempt, 'GET', `inputs/${input}/content`, undefined, { range });
+    expect(await content('bytes=2-')).toMatchObject({ status: 206, text: 'put' });
+    expect(await content('bytes=5-')).toMatchObject({ status: 206, text: '' });
+    expect(await content('lines=2-')).toMatchObject({ status: 200, text: 'input' });
     for (const path of [`inputs/${other}`, `inputs/${other}/content`, `inputs/${randomUUID()}`]) {
       expect((await worker.of(attempt, 'GET', path)).status).toBe(404);
     }

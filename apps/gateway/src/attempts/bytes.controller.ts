@@ -16,6 +16,7 @@ import { OutputRecorder, RemoteAttempts, type RemoteAttempt } from '@millrace/jo
 import { Metrics, Turns } from '@millrace/platform';
 import { BodyOf, Holder, IdPipe, Json, WorkerTokenGuard, type RequestBody } from '../http';
 import { Fenced, HeldAttempts, type NamedFence } from './held-attempts';
+import { restOf } from './model-request';
 import { OutputReceipts } from './output-receipts';
 
 interface InputView {
@@ -56,18 +57,21 @@ export class BytesController {
     return { filePath: asset.filePath, contentType: asset.contentType, sizeBytes, hash, url };
   }
 
-  /** The bytes of an input, where the store has no links. */
+  /** The bytes of an input, or the rest of them from a position on, where the store has no links. */
   @Get('inputs/:asset/content')
   async inputContent(
     @Holder() holder: WorkerTokenHolder,
     @Fenced() fence: NamedFence,
     @Param('asset', IdPipe) id: string,
+    @Req() request: IncomingMessage,
     @Res() response: ServerResponse,
   ): Promise<void> {
     const { accountId } = await this.readerOf(fence, holder, id);
-    const { asset, body } = await this.content.openInput(accountId, id);
-    response.writeHead(200, { 'Content-Type': 'application/octet-stream', 'Content-Length': asset.blob.sizeBytes });
-    this.metrics.remoteBytes.inc({ direction: 'out' }, asset.blob.sizeBytes);
+    const from = restOf(request);
+    const { asset, body } = await this.content.openInput(accountId, id, from);
+    const bytes = Math.max(0, asset.blob.sizeBytes - from);
+    response.writeHead(from > 0 ? 206 : 200, { 'Content-Type': 'application/octet-stream', 'Content-Length': bytes });
+    this.metrics.remoteBytes.inc({ direction: 'out' }, bytes);
     await pipeline(body, response);
   }
 

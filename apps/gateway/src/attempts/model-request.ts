@@ -6,6 +6,7 @@ import type { Metrics } from '@millrace/platform';
 import { modelFilesOfNode, parseWorkflow } from '@millrace/workflow';
 
 const DIGEST = /^[0-9a-f]{64}$/;
+const REST = /^bytes=(\d{1,15})-$/;
 const RANGE = /^bytes=(\d{1,15})-(\d{1,15})$/;
 
 /** The model files that the nodes of a graph name. */
@@ -29,6 +30,11 @@ export function rangeOf({ headers }: IncomingMessage): { start: number; end: num
   const [start, end] = [Number(first), Number(last) + 1];
   if (start < end) return { start, end };
   throw new Refusal('invalid_request', 'Send a Range of the form bytes=FIRST-LAST.', { status: 400 });
+}
+
+/** Where the rest begins that a request asks for; 0 for any other request, which is answered with all. */
+export function restOf({ headers }: IncomingMessage): number {
+  return Number(REST.exec(String(headers.range ?? ''))?.[1] ?? 0);
 }
 
 export async function sendPart(

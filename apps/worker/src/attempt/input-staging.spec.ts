@@ -33,6 +33,33 @@ function sourceOf(texts: string[], hash: string | null, isDamaged: boolean | Err
   };
 }
 
+/** A connection that brings a text and then breaks. */
+function broken(text: string): Readable {
+  let isSent = false;
+  return new Readable({
+    read() {
+      if (isSent) this.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
+      else this.push(text);
+      isSent = true;
+    },
+  });
+}
+
+/** A store whose first connections break, each after so many bytes. */
+function breakingSource(whole: string, ...lengths: number[]): InputSource & { froms: number[] } {
+  return {
+    froms: [],
+    openInput(_accountId, _id, from = 0) {
+      this.froms.push(from);
+      const length = lengths.shift();
+      const body = length === undefined ? Readable.from([Buffer.from(whole.slice(from))]) : null;
+      const asset = { filePath: 'in.png', contentType: 'image/png', blob: { hash: hashOf(whole) } };
+      return Promise.resolve({ asset, body: body ?? broken(whole.slice(from, from + (length ?? 0))) });
+    },
+    doubtInput: () => Promise.resolve(false),
+  };
+}
+
 const stage = (source: InputSource): ReturnType<typeof stageInputs> =>
   stageInputs(source, 'account', graph, () => Promise.resolve(folder), never);
 
@@ -62,6 +89,30 @@ it('bytes that are damaged where they lie fail the run at once, with the asset a
 it('bytes that were damaged on their way are fetched again', async () => {
   const { inputs } = await stage(sourceOf(['garbled', 'sound'], hashOf('sound'), false));
   expect(readFileSync(inputs[0]?.path ?? '', 'utf8')).toBe('sound');
+});
+
+it('bytes of a connection that breaks are kept, and the next one goes on behind them, as often as that gets on', async () => {
+  const source = breakingSource('0123456789', 1, 2, 0, 1, 1, 2, 0, 0, 1);
+  const { inputs } = await stage(source);
+  expect(readFileSync(inputs[0]?.path ?? '', 'utf8')).toBe('0123456789');
+  expect(source.froms).toEqual([0, 1, 3, 3, 4, 5, 7, 7, 7, 8]);
+});
+
+it('a store whose connections bring nothing does not answer', async () => {
+  const source = breakingSource('0123456789', 5, 0, 0, 0, 0);
+  expect((await failureOf(source)).message).toContain('the blob store does not answer');
+  expect(source.froms).toEqual([0, 5, 5, 5]);
+});
+
+it('a disk that does not take them is no fault of the store', async () => {
+  const staged = stageInputs(
+    breakingSource('whole'),
+    'account',
+    graph,
+    () => Promise.resolve(join(folder, 'none')),
+    never,
+  );
+  await expect(staged).rejects.toMatchObject({ code: 'ENOENT', syscall: 'open' });
 });
 
 it('that they arrive damaged each time is said', async () => {

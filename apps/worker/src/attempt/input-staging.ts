@@ -1,7 +1,6 @@
-import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { BlobStoreError, ByteMeter, type AssetRecord } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
 import type { InputFile } from '@millrace/engines';
@@ -10,14 +9,18 @@ import { backoffMs } from '@millrace/platform';
 import { assetReferences, replaceAssetReferences, type WorkflowGraph } from '@millrace/workflow';
 import { storeReasonOf } from './store-reason';
 
+/** In a row that brought nothing, or bytes that are not the input's. */
 const TRIES = 4;
 const RETRY_BASE_MS = 250;
 const RETRY_CAP_MS = 4_000;
 
 /** Where the bytes of inputs come from. */
 export interface InputSource {
-  /** @throws Refusal `not_found`, `content_lost`; BlobStoreError. */
-  openInput(accountId: string, id: string): Promise<{ asset: InputAsset; body: Readable }>;
+  /**
+   * @param from the position of the first byte of the body; it is empty where that is the end.
+   * @throws Refusal `not_found`, `content_lost`; BlobStoreError.
+   */
+  openInput(accountId: string, id: string, from?: number): Promise<{ asset: InputAsset; body: Readable }>;
   /**
    * The bytes that came have another hash: look where they lie.
    *
@@ -82,33 +85,61 @@ async function stageOne(
   folder: string,
   signal: AbortSignal,
 ): Promise<InputFile> {
-  for (let attempt = 0; ; attempt += 1) {
+  let meter = new ByteMeter(Number.MAX_SAFE_INTEGER);
+  let garbled = 0;
+  for (let failures = 0; ;) {
+    const from = meter.sizeBytes;
     try {
       signal.throwIfAborted();
-      const { asset, body } = await content.openInput(accountId, id);
+      const { asset, body } = await content.openInput(accountId, id, from);
       const name = `${id}${extensionOf(asset.filePath)}`;
       const path = join(folder, name);
-      const meter = new ByteMeter(Number.MAX_SAFE_INTEGER);
-      await pipeline(body, measured(meter), createWriteStream(path), { signal });
+      await append(path, from, addAbortSignal(signal, body), meter);
       const { hash } = asset.blob;
       if (hash !== null && meter.finish().hash !== hash) await doubted(content, accountId, id);
       return { name, path, contentType: asset.contentType };
     } catch (error) {
+      failures = meter.sizeBytes > from ? 1 : failures + 1;
+      if (error instanceof Garbled) {
+        meter = new ByteMeter(Number.MAX_SAFE_INTEGER);
+        garbled += 1;
+        failures = garbled;
+      }
       const passing = error instanceof Garbled || (error instanceof BlobStoreError && error.fault === 'unreachable');
-      if (!passing || signal.aborted || attempt + 1 >= TRIES) throw unavailable(id, nodeId, error);
-      await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS)));
+      if (!passing || signal.aborted || failures >= TRIES) throw unavailable(id, nodeId, error);
+      await new Promise((resolve) => setTimeout(resolve, backoffMs(failures - 1, RETRY_BASE_MS, RETRY_CAP_MS)));
     }
   }
 }
 
-/** Lets bytes pass, counted and hashed. */
-function measured(meter: ByteMeter): (source: AsyncIterable<Buffer>) => AsyncGenerator<Buffer> {
-  return async function* (source) {
-    for await (const chunk of source) {
+/**
+ * Write bytes behind the first `from` ones of a file; those that the meter has counted are in the file, however it ends.
+ *
+ * @throws BlobStoreError when the bytes break off; what the disk says.
+ */
+async function append(path: string, from: number, body: Readable, meter: ByteMeter): Promise<void> {
+  const file = await open(path, from === 0 ? 'w' : 'a').catch((error: unknown) => {
+    body.destroy();
+    throw error;
+  });
+  try {
+    for await (const chunk of bytesOf(body)) {
+      await file.appendFile(chunk);
       meter.add(chunk);
-      yield chunk;
     }
-  };
+  } finally {
+    await file.close();
+  }
+}
+
+/** @throws BlobStoreError `unreachable` when they break off, for any reason: the disk of this machine is none. */
+async function* bytesOf(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) yield chunk;
+  } catch (error) {
+    if (error instanceof BlobStoreError) throw error;
+    throw new BlobStoreError('unreachable', 'The bytes of an input broke off.', { cause: error });
+  }
 }
 
 /** @throws Refusal `content_lost` when the bytes are damaged where they lie, else Garbled. */

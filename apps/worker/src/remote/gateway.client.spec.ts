@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { collectGarbage, eventually, followersOf } from '@millrace/testing';
@@ -23,6 +23,7 @@ beforeEach(async () => {
   client = new GatewayClient(url, 'token');
 });
 afterEach(async () => {
+  jest.useRealTimers();
   AbortSignal.timeout = timeout;
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
@@ -79,6 +80,51 @@ describe('a request to the gateway', () => {
     ]);
     leaving.abort();
     await ended;
+  });
+
+  it.each([
+    ['the gateway', () => client.download({ ...REQUEST, from: 2 })],
+    ['the store', () => readFromStore(url, { from: 2 })],
+  ])('of %s brings the bytes from a position on, also where all of them are sent', async (_, download) => {
+    const ranges: (string | undefined)[] = [];
+    respond = ({ headers }, response) => {
+      ranges.push(headers.range);
+      if (ranges.length === 1) response.writeHead(206).end('2345');
+      else response.write('0', () => response.end('12345'));
+    };
+    expect(await text(await download())).toBe('2345');
+    expect(await text(await download())).toBe('2345');
+    expect(ranges).toEqual(['bytes=2-', 'bytes=2-']);
+  });
+
+  it.each([
+    ['the gateway', () => client.download(REQUEST)],
+    ['the store', () => readFromStore(url)],
+  ])('of %s says that its bytes broke off, which may be tried again', async (_, download) => {
+    respond = (_request, response) =>
+      response.writeHead(200, { 'content-length': 2 }).write('1', () => response.destroy());
+    await expect(download().then(text)).rejects.toMatchObject({ name: 'BlobStoreError', fault: 'unreachable' });
+  });
+
+  it('brings bytes for as long as some come, and is ended where none come any more', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+    let answer: ServerResponse | undefined;
+    respond = (_request, response) => void (answer = response.writeHead(200)).write('0');
+    const bytes = await client.download(REQUEST);
+    let received = '';
+    bytes.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    const failed = new Promise((resolve) => bytes.once('error', resolve));
+    const isThere = async (count: number): Promise<void> => {
+      while (received.length < count) await new Promise((resolve) => setImmediate(resolve));
+    };
+    for (let sent = 1; sent <= 10; sent += 1) {
+      await isThere(sent);
+      await jest.advanceTimersByTimeAsync(50_000);
+      answer?.write('1');
+    }
+    await isThere(11);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(await failed).toMatchObject({ fault: 'unreachable' });
   });
 
   it('is ended by its time limit, also where everything else is collected meanwhile', async () => {

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { Readable, Transform } from 'node:stream';
 import type { z } from 'zod';
 import { BlobStoreError, type BlobStoreFault } from '@millrace/assets';
 import {
@@ -17,6 +17,8 @@ import { joinSignals, type JoinedSignal } from '@millrace/platform';
 const TIMEOUT_MS = 8_000;
 /** Of a request that carries bytes, or waits until bytes are read and hashed. */
 const BYTES_TIMEOUT_MS = 300_000;
+/** Of bytes that are read: from one to the next. How long all of them take depends on their number and on the link. */
+const BYTES_IDLE_MS = 60_000;
 /** Longer than the gateway lets anyone wait. */
 const WAIT_TIMEOUT_MS = GATEWAY_POLL_MS + TIMEOUT_MS;
 const TIMEOUTS = { short: TIMEOUT_MS, bytes: BYTES_TIMEOUT_MS, wait: WAIT_TIMEOUT_MS };
@@ -24,6 +26,7 @@ const TIMEOUTS = { short: TIMEOUT_MS, bytes: BYTES_TIMEOUT_MS, wait: WAIT_TIMEOU
 /** A job comes with its graph, which has up to 100 MiB where the deployment takes such, and more as a text within JSON. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
+const PARTIAL = 206;
 const CLIENT_ERROR = 400;
 const UNAUTHORIZED = 401;
 const SERVER_ERROR = 500;
@@ -65,6 +68,12 @@ export interface GatewayRequest {
   signal?: AbortSignal;
 }
 
+/** How bytes are read. */
+export interface DownloadRequest extends Omit<GatewayRequest, 'takes'> {
+  /** The position of the first byte that is wanted. */
+  from?: number;
+}
+
 /** Speaks to the gateway: one request, one answer, which is checked. Retries are for the caller, who knows what is worth one. */
 export class GatewayClient {
   constructor(
@@ -90,9 +99,10 @@ export class GatewayClient {
     );
   }
 
-  /** The bytes of an answer. @throws as `ask` does. */
-  download(request: GatewayRequest): Promise<Readable> {
-    return bytesWithin(limitOf({ takes: 'bytes', ...request }), (signal) => this.send(request, signal));
+  /** The bytes of an answer, which may take any time as long as some come. @throws as `ask` does; the stream, BlobStoreError `unreachable`. */
+  download({ from = 0, ...request }: DownloadRequest): Promise<Readable> {
+    const headers = { ...request.headers, ...restFrom(from) };
+    return bytesFrom(from, request.signal, (signal) => this.send({ ...request, headers }, signal));
   }
 
   private async send({ method, path, body, fence, headers }: GatewayRequest, signal: AbortSignal): Promise<Response> {
@@ -127,14 +137,17 @@ export async function putToStore(url: string, bytes: Buffer): Promise<void> {
   }
 }
 
-/** Read what a link of the store leads to, or the range of it that the headers name. @throws BlobStoreError. */
+/**
+ * Read what a link of the store leads to, the range of it that the headers name, or what comes from a position on, for as long as bytes come.
+ *
+ * @throws BlobStoreError, as the stream does.
+ */
 export function readFromStore(
   url: string,
-  { headers, signal }: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+  { from = 0, headers, signal }: Pick<DownloadRequest, 'from' | 'headers' | 'signal'> = {},
 ): Promise<Readable> {
-  const limit = limitOf({ takes: 'bytes', ...(signal && { signal }) });
-  return bytesWithin(limit, async (ends) => {
-    const response = await toStore(url, { method: 'GET', ...(headers && { headers }), signal: ends });
+  return bytesFrom(from, signal, async (ends) => {
+    const response = await toStore(url, { method: 'GET', headers: { ...headers, ...restFrom(from) }, signal: ends });
     if (!response.ok) throw storeFault(response.status);
     return response;
   });
@@ -159,15 +172,46 @@ function limitOf({ takes = 'short', signal }: Pick<GatewayRequest, 'takes' | 'si
   return signal === undefined ? joinSignals(timeout) : joinSignals(timeout, signal);
 }
 
-/** The bytes of an answer, which its limit holds for until they end. */
-async function bytesWithin(
-  { release, signal }: JoinedSignal,
+/** A range is asked for only where there is one: content without bytes has none. */
+function restFrom(from: number): Record<string, string> {
+  return from > 0 ? { range: `bytes=${from}-` } : {};
+}
+
+/**
+ * The bytes of an answer from a position on. Who answers may not know of ranges and send all of them: those before are dropped then.
+ */
+async function bytesFrom(
+  from: number,
+  signal: AbortSignal | undefined,
   send: (signal: AbortSignal) => Promise<Response>,
 ): Promise<Readable> {
+  const idle = new AbortController();
+  const timer = setTimeout(() => idle.abort(new Error('nothing came any more')), BYTES_IDLE_MS).unref();
+  const joined = signal === undefined ? joinSignals(idle.signal) : joinSignals(idle.signal, signal);
+  const release = (): void => {
+    clearTimeout(timer);
+    joined.release();
+  };
   try {
-    const { body } = await send(signal);
-    const bytes = body === null ? Readable.from([]) : Readable.fromWeb(body);
-    return bytes.once('close', release);
+    const { body, status } = await send(joined.signal);
+    let toDrop = status === PARTIAL ? 0 : from;
+    const source = body === null ? Readable.from([]) : Readable.fromWeb(body);
+    const bytes = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        timer.refresh();
+        const wanted = chunk.subarray(toDrop);
+        toDrop -= chunk.length - wanted.length;
+        done(null, wanted.length > 0 ? wanted : undefined);
+      },
+    });
+    source.once('error', (cause) =>
+      bytes.destroy(new BlobStoreError('unreachable', 'The bytes broke off.', { cause })),
+    );
+    bytes.once('close', () => {
+      source.destroy();
+      release();
+    });
+    return source.pipe(bytes);
   } catch (error) {
     release();
     throw error;

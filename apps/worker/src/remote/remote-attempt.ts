@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { BlobStoreError, type StoredOutput } from '@millrace/assets';
 import {
@@ -73,7 +73,7 @@ export class RemoteAttempt {
       assets: {
         assets: { storeOutput: (_accountId, source, { name }) => this.storeOutput(source, name) },
         content: {
-          openInput: (_accountId, id) => this.openInput(id),
+          openInput: (_accountId, id, from) => this.openInput(id, from),
           doubtInput: (_accountId, id) => this.doubtInput(id),
         },
       },
@@ -142,17 +142,19 @@ export class RemoteAttempt {
     }
   }
 
-  private async openInput(id: string): Promise<Awaited<Answer<'content', 'openInput'>>> {
+  private async openInput(id: string, from = 0): Promise<Awaited<Answer<'content', 'openInput'>>> {
     try {
       const asset = await retried(() => this.ask(GatewayInputSchema, 'GET', `inputs/${id}`));
-      const body =
-        asset.url === null
-          ? await this.client.download({ method: 'GET', path: `inputs/${id}/content`, fence: this.claimed })
-          : await readFromStore(asset.url);
+      const body = from > 0 && from >= asset.sizeBytes ? Readable.from([]) : await this.bytesOf(id, asset.url, from);
       return { asset: { ...asset, blob: { hash: asset.hash ?? null } }, body };
     } catch (error) {
       throw asStoreFault(error);
     }
+  }
+
+  private bytesOf(id: string, url: string | null, from: number): Promise<Readable> {
+    if (url !== null) return readFromStore(url, { from });
+    return this.client.download({ method: 'GET', path: `inputs/${id}/content`, fence: this.claimed, from });
   }
 
   private async doubtInput(id: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { Refusal, isUuid } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import {
@@ -75,11 +75,15 @@ export class ContentService {
   /**
    * Open an asset that a job refers to, whether it has expired or not.
    *
+   * @param from the position of the first byte of the body; it is empty where the content has none there.
    * @throws Refusal `not_found`, `content_lost`; BlobStoreError.
    */
-  async openInput(accountId: string, id: string): Promise<{ asset: AssetRecord; body: Readable }> {
+  async openInput(accountId: string, id: string, from = 0): Promise<{ asset: AssetRecord; body: Readable }> {
     const asset = await this.referred(accountId, id);
-    return { asset, body: await this.withContentOf(asset, () => this.blobs.open(asset.blob)) };
+    const { sizeBytes } = asset.blob;
+    if (from > 0 && from >= sizeBytes) return { asset, body: Readable.from([]) };
+    const range = from === 0 ? undefined : { start: from, end: sizeBytes - 1 };
+    return { asset, body: await this.withContentOf(asset, () => this.blobs.open(asset.blob, range)) };
   }
 
   /**

@@ -8,6 +8,7 @@ describe('files in folders within reach', () => {
   const root = scratchDir();
   const folders = { input: join(root, 'input'), output: join(root, 'output'), temp: join(root, 'temp') };
   const files = new FolderRunFiles(folders);
+  const staying = new AbortController().signal;
   const elsewhere = join(root, 'elsewhere.txt');
   const at = (path: string) => ({ newPath: () => Promise.resolve(path), maxHeldBytes: 1_000 });
 
@@ -32,16 +33,18 @@ describe('files in folders within reach', () => {
   it('are fetched, or found missing', async () => {
     writeFileSync(join(folders.output, 'millrace/r1/a.png'), 'pixels');
     const got = join(root, 'got.png');
-    expect(await files.fetch({ type: 'output', path: 'millrace/r1/a.png' }, at(got))).toBe(got);
+    expect(await files.fetch({ type: 'output', path: 'millrace/r1/a.png' }, at(got), staying)).toBe(got);
     expect(readFileSync(got, 'utf8')).toBe('pixels');
-    expect(await files.fetch({ type: 'output', path: 'millrace/r1/b.png' }, at(join(root, 'none.png')))).toBeNull();
+    expect(
+      await files.fetch({ type: 'output', path: 'millrace/r1/b.png' }, at(join(root, 'none.png')), staying),
+    ).toBeNull();
   });
 
   it('are never fetched through a symbolic link, nor listed', async () => {
     symlinkSync(elsewhere, join(folders.output, 'millrace/r1/link.txt'));
     symlinkSync(root, join(folders.output, 'millrace/r1/up'));
     for (const path of ['millrace/r1/link.txt', 'millrace/r1/up/elsewhere.txt']) {
-      expect(await files.fetch({ type: 'output', path }, at(join(root, 'stolen.txt')))).toBeNull();
+      expect(await files.fetch({ type: 'output', path }, at(join(root, 'stolen.txt')), staying)).toBeNull();
     }
     expect(existsSync(join(root, 'stolen.txt'))).toBe(false);
     expect(await files.list('millrace/r1')).toEqual([{ type: 'output', path: 'millrace/r1/a.png' }]);

@@ -3,6 +3,7 @@ import { copyFile, link, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile 
 import { dirname, join, relative } from 'node:path';
 import type { ComfyuiFolders } from '../comfyui.config';
 import type { Fetched, FetchTarget, ServerFile } from '../protocol';
+import { copyBytes } from './copy-bytes';
 import { InputUnavailable, PROOF_BYTES, type RunFiles } from './run-files';
 import { RUNS_FOLDER, runFolder } from './run-paths';
 
@@ -28,13 +29,13 @@ export class FolderRunFiles implements RunFiles {
   }
 
   /** A second name costs less than reading the bytes, so none are held. */
-  async fetch({ type, path }: ServerFile, { newPath }: FetchTarget): Promise<Fetched | null> {
+  async fetch({ type, path }: ServerFile, { newPath }: FetchTarget, signal: AbortSignal): Promise<Fetched | null> {
     const destination = await newPath();
     try {
       const file = join(await realpath(this.folders[type]), path);
       // A symbolic link on the way could lead anywhere on the machine.
       if ((await realpath(file)) !== file) return null;
-      await linkOrCopy(file, destination);
+      await linkOrCopy(file, destination, signal);
       return destination;
     } catch (error) {
       if (isMissing(error)) return null;
@@ -115,7 +116,7 @@ async function changedAt(path: string): Promise<number> {
   }
 }
 
-async function linkOrCopy(from: string, to: string): Promise<void> {
+async function linkOrCopy(from: string, to: string, signal: AbortSignal): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
@@ -123,7 +124,9 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
     // Another file system, one without links, or another user's file.
     if (code !== 'EXDEV' && code !== 'EPERM' && code !== 'EACCES' && code !== 'ENOTSUP' && code !== 'EMLINK')
       throw error;
-    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    // A clone takes no time. Why there is none, the copy says where it matters.
+    const cloned = copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
+    await cloned.catch(() => copyBytes(from, to, signal));
   }
 }
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, rename, rm, stat, statfs, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ModelFile } from '@millrace/contracts';
-import { codeOf, exists, linkNew, namesIn, readText, removeFile, sizeOf, syncFolder, unlessMissing } from './files';
+import { codeOf, exists, linkNew, namesIn, removeFile, sizeOf, syncFolder, unlessMissing } from './files';
+import { NotedNames } from './noted-names';
 
 /** The folder cannot be used for a cache; the message is a sentence for an operator. */
 export class CacheFolderError extends Error {
@@ -41,11 +42,15 @@ const BLOCK_BYTES = 512;
  *   engines: one with more than one link is in use, also for other processes and after a crash.
  * - `partial/DIGEST.UUID/`: `bytes`, as long as the whole from the beginning, so that its room is taken, and `done`, the pieces
  *   that are there.
- * - `names/DIGEST`: the names by which graphs call it.
+ * - `names/DIGEST`: the last names by which graphs called it.
  * - `engines/`: what engines see. `locks/`: locks of the processes that share the cache.
  */
 export class CacheFolder {
-  private constructor(readonly path: string) {}
+  private readonly noted: NotedNames;
+
+  private constructor(readonly path: string) {
+    this.noted = new NotedNames(join(path, 'names'));
+  }
 
   /** @throws CacheFolderError where it cannot be made, or its file system has no hard links. */
   static async open(path: string): Promise<CacheFolder> {
@@ -91,23 +96,15 @@ export class CacheFolder {
     await unlessMissing(utimes(this.model(digest), new Date(), new Date()));
   }
 
-  /** Add the name to those by which graphs call a model. Lost names cost a hint of where it is. */
+  /** Add the name to those by which graphs call a model: the last few of each are kept. Lost names cost a hint of where it is. */
   async note({ digest, name }: ModelFile): Promise<void> {
-    const path = join(this.path, 'names', digest);
-    const known = (await readText(path))?.split('\n') ?? [];
-    if (known.includes(name)) return;
-    const draft = `${path}.${randomUUID()}.new`;
-    await writeFile(draft, [...known, name].join('\n'));
-    await rename(draft, path);
+    await this.noted.note(digest, name);
   }
 
-  /** The names by which graphs call the models that are there. */
+  /** The names by which graphs call the models that are there, in a bounded list: those of the models that were used last go first. */
   async names(): Promise<string[]> {
-    const names: string[] = [];
-    for (const digest of await namesIn(join(this.path, 'models'))) {
-      names.push(...((await readText(join(this.path, 'names', digest)))?.split('\n') ?? []));
-    }
-    return [...new Set(names)].sort();
+    const lastUsedFirst = (await this.models()).sort((a, b) => b.usedAtMs - a.usedAtMs);
+    return this.noted.list(lastUsedFirst.map(({ digest }) => digest));
   }
 
   async models(): Promise<StoredModel[]> {
@@ -194,7 +191,7 @@ export class CacheFolder {
 
   async evict(digest: string): Promise<void> {
     await removeFile(this.model(digest));
-    await removeFile(join(this.path, 'names', digest));
+    await this.noted.forget(digest);
   }
 
   /** Bytes that the disk still takes. */
@@ -219,11 +216,8 @@ export class CacheFolder {
    * @param isFetching whether somebody fetches a digest at this moment
    */
   async sweep(isFetching: (digest: string) => Promise<boolean>): Promise<void> {
-    const folder = join(this.path, 'names');
     const models = new Set(await namesIn(join(this.path, 'models')));
-    for (const name of await namesIn(folder)) {
-      if (!models.has(name)) await removeFile(join(folder, name));
-    }
+    await this.noted.sweep(models);
     for (const { digest, path } of await this.partials()) {
       const isOver = models.has(digest) || !(await exists(join(path, 'bytes')));
       if (isOver && !(await isFetching(digest))) await this.drop(path);

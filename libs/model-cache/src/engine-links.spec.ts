@@ -55,6 +55,18 @@ describe('the links of an engine', () => {
     expect(await readFile(join(links.path, 'vae/a.safetensors'), 'utf8')).toBe('weights');
   });
 
+  it('remember the names of the last that were linked, and of no more', async () => {
+    const links = await open();
+    const target = (name: string) => ({ folder: 'loras', name });
+    for (const name of ['first', 'second']) await links.add(model, target(name));
+    await Promise.all(Array.from({ length: 9_998 }, (_, index) => links.add(model, target(`${index}`))));
+    await links.add(model, target('first'));
+    expect(['first', 'second', '0'].map((name) => links.hasLent(name))).toEqual([true, true, true]);
+    await links.clear();
+    await links.add(model, target('last'));
+    expect(['first', 'second', '0', 'last'].map((name) => links.hasLent(name))).toEqual([true, false, true, true]);
+  });
+
   it.each([
     ['checkpoints', '../../cache/x'],
     ['checkpoints', 'a/../../x'],

@@ -32,6 +32,9 @@ const COMFYUI_MODEL_FOLDERS = [
 /** The file that makes a ComfyUI read the links, for its flag `--extra-model-paths-config`. */
 export const MODEL_PATHS_FILE = 'extra_model_paths.yaml';
 
+/** Names of links that are remembered: those of 50 runs with as many models as a graph can name. */
+const LENT_NAMES = 10_000;
+
 /**
  * The models that one engine sees: hard links to files of the cache, in ComfyUI's folders. They are exchanged for each run, so that
  * a graph finds by name what its own account may use and nothing else.
@@ -41,6 +44,7 @@ export const MODEL_PATHS_FILE = 'extra_model_paths.yaml';
 export class EngineLinks {
   /** Of the folders that were changed: ComfyUI reads a folder again when its time has changed. */
   private lastChangeMs = 0;
+  /** The last to be linked come last. */
   private readonly lent = new Set<string>();
 
   private constructor(readonly path: string) {}
@@ -95,15 +99,24 @@ export class EngineLinks {
   async add(from: string, { folder, name }: Pick<ModelFile, 'folder' | 'name'>): Promise<boolean> {
     const target = join(this.path, ...safeSegments(folder, name));
     await mkdir(dirname(target), { recursive: true });
-    this.lent.add(name);
+    this.lend(name);
     const isNew = await linkNew(from, target);
     await this.changed(dirname(target));
     return isNew;
   }
 
-  /** Whether a model of this name was linked at any time: an engine may have listed it then. */
+  /** Whether a model of this name was linked in one of the last runs: an engine that is asked now may have listed it then. */
   hasLent(name: string): boolean {
     return this.lent.has(name);
+  }
+
+  private lend(name: string): void {
+    this.lent.delete(name);
+    this.lent.add(name);
+    for (const oldest of this.lent) {
+      if (this.lent.size <= LENT_NAMES) return;
+      this.lent.delete(oldest);
+    }
   }
 
   /** Remove every link. */

@@ -87,13 +87,20 @@ export class StorageStore {
         SELECT id FROM storage_reservations WHERE expires_at <= now() ORDER BY expires_at LIMIT ${limit})`);
   }
 
-  /** Counters beside what they should be, a page of accounts in the order of their ids. @param afterId null: from the first. */
-  async counts(tx: Statements, afterId: string | null, limit: number): Promise<StorageCount[]> {
+  /** The ids of all accounts, a page in their order. @param afterId null: from the first. */
+  async accounts(tx: Statements, afterId: string | null, limit: number): Promise<string[]> {
+    const rows = await tx.rows<{ id: string }>(Prisma.sql`
+      SELECT a.id FROM accounts a WHERE (a.id > ${afterId}::uuid) IS NOT FALSE ORDER BY a.id LIMIT ${limit}`);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Counters beside what they should be, of these accounts, in the order of their ids. Reads the row of each of their blobs. */
+  async counts(tx: Statements, accountIds: readonly string[]): Promise<StorageCount[]> {
     return tx.rows(Prisma.sql`
       SELECT a.id AS account_id, coalesce(s.stored_bytes, 0)::float8 AS counted_bytes,
         (SELECT coalesce(sum(b.size_bytes), 0) FROM blobs b WHERE b.account_id = a.id)::float8 AS stored_bytes
       FROM accounts a LEFT JOIN account_storage s ON s.account_id = a.id
-      WHERE (a.id > ${afterId}::uuid) IS NOT FALSE ORDER BY a.id LIMIT ${limit}`);
+      WHERE a.id = ANY(${[...accountIds]}::uuid[]) ORDER BY a.id`);
   }
 
   /** Delete the counters of an account that is about to be deleted. */

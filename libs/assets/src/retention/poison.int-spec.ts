@@ -4,6 +4,8 @@ import { Prisma } from '@prisma/client';
 import { makeAccount } from '@millrace/testing';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import { FaultyBlobStore } from '../fixtures/faulty-blob-store';
+import { StorageStore } from '../records';
+import { RecountStorageLoop } from './recount-storage.loop';
 import { SweepStagingLoop } from './sweep-staging.loop';
 
 const fields = {
@@ -117,4 +119,39 @@ it('an expired asset that cannot be deleted does not keep the others from being 
   expect(left.map(({ id }) => id)).toEqual([bad]);
   // Their blobs are orphans, as after any removal; the one that is left is not.
   expect((await world.blobs(accountId)).filter(({ state }) => state === 'live')).toHaveLength(1);
+});
+
+it('an account whose bytes cannot be counted keeps none behind it from being corrected', async () => {
+  const { database } = world;
+  // More than two pages, each with a wrong count.
+  await Promise.all(Array.from({ length: 210 }, () => makeAccount(database)));
+  await database.execute(Prisma.sql`
+    INSERT INTO account_storage (account_id, stored_bytes) SELECT id, 7 FROM accounts
+    ON CONFLICT (account_id) DO UPDATE SET stored_bytes = account_storage.stored_bytes + 7`);
+  const [poison = '', uncounted = ''] = (
+    await database.models.account.findMany({ orderBy: { id: 'asc' }, take: 2, select: { id: true } })
+  ).map(({ id }) => id);
+  const [storage, sound] = [new StorageStore(), new StorageStore()];
+  jest.spyOn(storage, 'recount').mockImplementation((tx, id) => {
+    if (id === poison) throw new Error('the row is damaged');
+    return sound.recount(tx, id);
+  });
+  jest.spyOn(storage, 'counts').mockImplementation((tx, ids) => {
+    if (ids.includes(uncounted)) throw new Error('canceling statement due to statement timeout');
+    return sound.counts(tx, ids);
+  });
+  const loop = new RecountStorageLoop(database, storage);
+  const failed: string[] = [];
+  const report = { failed: (item: string) => void failed.push(item), resting: () => undefined };
+  for (let run = 0; run < 3; run += 1) await loop.runOnce(report);
+  expect(failed.sort()).toEqual([poison, uncounted].sort());
+  expect(
+    (
+      await database.rows<{ accountId: string }>(Prisma.sql`
+    SELECT s.account_id FROM account_storage s
+    WHERE s.stored_bytes <> (SELECT coalesce(sum(size_bytes), 0) FROM blobs b WHERE b.account_id = s.account_id)
+    ORDER BY s.account_id`)
+    ).map(({ accountId: id }) => id),
+  ).toEqual([poison, uncounted]);
+  await database.execute(Prisma.sql`SELECT recount_stored_bytes(id) FROM accounts`);
 });

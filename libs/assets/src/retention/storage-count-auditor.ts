@@ -10,20 +10,20 @@ export class StorageCountAuditor implements Auditor {
 
   constructor(
     private readonly database: Statements,
-    private readonly storage: Pick<StorageStore, 'counts'>,
+    private readonly storage: Pick<StorageStore, 'accounts' | 'counts'>,
   ) {}
 
   async *findings(): AsyncGenerator<Finding> {
     let after: string | null = null;
     for (;;) {
-      const page = await this.storage.counts(this.database, after, BATCH);
-      for (const { accountId, countedBytes, storedBytes } of page) {
+      const page: string[] = await this.storage.accounts(this.database, after, BATCH);
+      for (const { accountId, countedBytes, storedBytes } of await this.storage.counts(this.database, page)) {
         if (countedBytes === storedBytes) continue;
         const detail = `${countedBytes} bytes are counted, and the blobs have ${storedBytes}.`;
         yield { check: 'stored-bytes-are-counted', subject: accountId, detail };
       }
       if (page.length < BATCH) return;
-      after = page.at(-1)?.accountId ?? null;
+      after = page.at(-1) ?? null;
     }
   }
 }

@@ -1,18 +1,23 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 
-/** What makes the spend of an hour unusual. */
-export interface AnomalyTerms {
-  /** So many times as much as in the usual hour. */
-  factor: number;
-  /** The usual hour is the median of the hours in which something was charged, of so many days. */
-  days: number;
-  /** An hour that costs less than this is never unusual, in micro-credits. */
-  floorMicros: number;
-}
-
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 const thisHour = Prisma.sql`date_trunc('hour', now(), 'UTC')`;
+const hourOf = (time: Prisma.Sql): Prisma.Sql => Prisma.sql`floor(extract(epoch FROM ${time}) / 3600)::int`;
+
+/** What an account was charged in one hour. */
+export interface HourlySpend {
+  /** Hours since 1970, UTC. */
+  hour: number;
+  chargedMicros: bigint;
+}
+
+/** A stretch of the past, and the hours of it in which something was recorded. */
+interface PastSpend {
+  /** Everything before it was read. */
+  readUntil: Date;
+  hours: HourlySpend[];
+}
 
 /** An account that has spent unusually much. */
 export interface SpendAnomaly {
@@ -25,31 +30,50 @@ export interface SpendAnomaly {
 
 /** The SQL of unusual spend. */
 export class SpendAnomalyStore {
-  /** Accounts that have spent unusually much in the hour that it is now, which was not noted of them yet, in the order of their ids. */
-  async list(
+  /** Accounts whose balance has changed in the hour that it is now, and of which it was not noted yet, in the order of their ids. */
+  async listActive(statements: Statements, after: string | null, limit: number): Promise<string[]> {
+    const rows = await statements.rows<{ accountId: string }>(Prisma.sql`
+      SELECT b.account_id FROM balances b
+      WHERE b.account_id > ${after ?? BEFORE_ALL}::uuid AND b.updated_at >= ${thisHour}
+        AND (b.anomaly_hour IS NULL OR b.anomaly_hour < ${thisHour})
+      ORDER BY b.account_id LIMIT ${limit}`);
+    return rows.map(({ accountId }) => accountId);
+  }
+
+  /** What an account was charged in the hour that it is now. */
+  async spentNow(statements: Statements, accountId: string): Promise<HourlySpend> {
+    const [row] = await statements.rows<HourlySpend>(Prisma.sql`
+      SELECT ${hourOf(thisHour)} AS hour, coalesce(sum(u.charged_micros), 0)::bigint AS charged_micros
+      FROM usage_records u WHERE u.account_id = ${accountId}::uuid AND u.finished_at >= ${thisHour}`);
+    if (row === undefined) throw new Error('a sum over nothing is a row');
+    return row;
+  }
+
+  /** What an account was charged in [from, to) by the hour: as far as so many records go, apart from those of the last moment among them. */
+  async past(
     statements: Statements,
-    { factor, days, floorMicros }: AnomalyTerms,
-    after: string | null,
+    accountId: string,
+    { from, to }: { from: Date; to: Date },
     limit: number,
-  ): Promise<SpendAnomaly[]> {
-    return statements.rows(Prisma.sql`
-      WITH spent AS MATERIALIZED (
-        SELECT b.account_id, h.micros FROM balances b
-        CROSS JOIN LATERAL (
-          SELECT coalesce(sum(u.charged_micros), 0)::bigint AS micros FROM usage_records u
-          WHERE u.account_id = b.account_id AND u.finished_at >= ${thisHour}) h
-        WHERE b.account_id > ${after ?? BEFORE_ALL}::uuid AND b.updated_at >= ${thisHour}
-          AND (b.anomaly_hour IS NULL OR b.anomaly_hour < ${thisHour}) AND h.micros >= ${floorMicros}::bigint
+  ): Promise<PastSpend> {
+    const rows = await statements.rows<{
+      readUntil: Date;
+      hour: number | null;
+      chargedMicros: bigint | null;
+    }>(Prisma.sql`
+      WITH stretch AS MATERIALIZED (
+        SELECT u.finished_at, u.charged_micros FROM usage_records u
+        WHERE u.account_id = ${accountId}::uuid AND u.finished_at >= ${from}::timestamptz AND u.finished_at < ${to}::timestamptz
+        ORDER BY u.finished_at LIMIT ${limit}
+      ), reach AS (
+        SELECT CASE WHEN count(*) < ${limit} THEN ${to}::timestamptz ELSE max(finished_at) END AS read_until FROM stretch
       )
-      SELECT s.account_id, to_char(${thisHour} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS hour,
-        s.micros AS charged_micros, usual.micros AS usual_micros
-      FROM spent s CROSS JOIN LATERAL (
-        SELECT coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY past.micros), 0)::bigint AS micros FROM (
-          SELECT sum(u.charged_micros) AS micros FROM usage_records u
-          WHERE u.account_id = s.account_id AND u.finished_at >= ${thisHour} - make_interval(days => ${days}) AND u.finished_at < ${thisHour}
-            AND u.charged_micros > 0
-          GROUP BY date_trunc('hour', u.finished_at)) past) usual
-      WHERE usual.micros > 0 AND s.micros >= usual.micros * ${factor} ORDER BY s.account_id LIMIT ${limit}`);
+      SELECT r.read_until, ${hourOf(Prisma.sql`s.finished_at`)} AS hour, sum(s.charged_micros)::bigint AS charged_micros
+      FROM reach r LEFT JOIN stretch s ON s.finished_at < r.read_until GROUP BY 1, 2`);
+    const hours = rows.flatMap(({ hour, chargedMicros }) =>
+      hour === null || chargedMicros === null ? [] : [{ hour, chargedMicros }],
+    );
+    return { readUntil: rows[0]?.readUntil ?? from, hours };
   }
 
   /**

@@ -1,0 +1,74 @@
+import type { Statements } from '@millrace/database';
+import { BoundedMap } from '@millrace/platform';
+import type { SpendAnomalyStore } from './spend-anomaly.store';
+
+const HOUR_MS = 3_600_000;
+const HOURS = 7 * 24;
+/** Accounts whose hours are remembered; each takes 1.5 kB. Of any beyond them the records of the whole past are read again. */
+const REMEMBERED = 20_000;
+/** Records that one statement reads, so that it never takes long: an account with more is read in several looks. */
+const RECORDS_AT_ONCE = 200_000;
+
+interface History {
+  /** What each hour cost, at its number modulo `HOURS`. */
+  micros: BigInt64Array;
+  /** The first hour that is none of the past yet. */
+  until: number;
+  /** All records before this time are in the sums. */
+  readUntil: Date;
+}
+
+/**
+ * What an hour of an account usually costs: the median of the hours of the last seven days in which something was charged. The sums are kept
+ * in this process's memory, so that each record is read once, and not at each look.
+ */
+export class UsualSpend {
+  private readonly histories = new BoundedMap<History>(REMEMBERED);
+
+  constructor(
+    private readonly store: Pick<SpendAnomalyStore, 'past'>,
+    private readonly recordsAtOnce = RECORDS_AT_ONCE,
+  ) {}
+
+  /**
+   * Read on in what was charged before an hour.
+   *
+   * @param hour since 1970, UTC
+   * @returns micro-credits; 0 where nothing was charged, null while there is more to be read: ask again.
+   */
+  async before(statements: Statements, accountId: string, hour: number): Promise<bigint | null> {
+    const history = this.historyOf(accountId, hour);
+    const to = new Date(hour * HOUR_MS);
+    if (history.readUntil < to) {
+      const span = { from: history.readUntil, to };
+      const { readUntil, hours } = await this.store.past(statements, accountId, span, this.recordsAtOnce);
+      for (const one of hours) {
+        const at = one.hour % HOURS;
+        history.micros[at] = (history.micros[at] ?? 0n) + one.chargedMicros;
+      }
+      history.readUntil = readUntil;
+    }
+    return history.readUntil < to ? null : medianOf(history.micros);
+  }
+
+  private historyOf(accountId: string, hour: number): History {
+    const begin = new Date((hour - HOURS) * HOUR_MS);
+    const history = this.histories.get(accountId) ?? {
+      micros: new BigInt64Array(HOURS),
+      until: hour,
+      readUntil: begin,
+    };
+    this.histories.set(accountId, history);
+    // An hour that has become past takes the place of the one that was a week before it.
+    for (let over = Math.max(history.until, hour - HOURS); over < hour; over += 1) history.micros[over % HOURS] = 0n;
+    history.until = hour;
+    if (history.readUntil < begin) history.readUntil = begin;
+    return history;
+  }
+}
+
+/** The lower one of the two in the middle; hours that cost nothing are not counted. */
+function medianOf(micros: BigInt64Array): bigint {
+  const charged = micros.filter((sum) => sum > 0n).sort();
+  return charged[Math.ceil(charged.length / 2) - 1] ?? 0n;
+}

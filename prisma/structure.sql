@@ -1548,6 +1548,18 @@ CREATE TABLE ledger_audit_progress (
     CONSTRAINT ledger_audit_progress_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE ledger_days (
+    account_id uuid NOT NULL,
+    ends timestamp(3) with time zone NOT NULL,
+    grants_micros bigint NOT NULL,
+    top_ups_micros bigint NOT NULL,
+    charges_micros bigint NOT NULL,
+    expiries_micros bigint NOT NULL,
+    corrections_micros bigint NOT NULL,
+    closing_micros bigint NOT NULL,
+    CONSTRAINT ledger_days_pkey PRIMARY KEY (account_id, ends)
+);
+
 CREATE TABLE ledger_entries (
     transaction_id uuid NOT NULL,
     line smallint NOT NULL,
@@ -2053,6 +2065,7 @@ ALTER TABLE jobs ADD CONSTRAINT jobs_pool_id_account_id_fkey FOREIGN KEY (pool_i
 ALTER TABLE jobs ADD CONSTRAINT jobs_rules_check CHECK (keeps_rules(jobs.*));
 ALTER TABLE label_rules ADD CONSTRAINT label_rules_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE label_use ADD CONSTRAINT label_use_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE ledger_days ADD CONSTRAINT ledger_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_rules_check CHECK (keeps_rules(ledger_entries.*));
 ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;

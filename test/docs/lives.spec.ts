@@ -24,6 +24,7 @@ const KEPT = [
   'fleet_leases',
   'job_count_progress',
   'ledger_audit_progress',
+  'ledger_days',
   'ledger_entries',
   'ledger_transactions',
   'operator_tokens',

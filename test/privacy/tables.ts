@@ -9,6 +9,7 @@ export const NOT_FILLED = [
     'job_count_progress',
     'job_inputs',
     'ledger_audit_progress',
+    'ledger_days',
     'operator_sessions',
     'operator_tokens',
   ],

@@ -26,7 +26,7 @@ import {
 import { DailyExports, ExportStore } from './exports';
 import { CreditReads, ForgetLabelsLoop, NoteSpendAnomaliesLoop, SpendAnomalyStore, UsageStore } from './usage';
 import { CreditAlerts, CreditAlertStore, CreditsService, ExpireCreditsLoop, LotStore } from './credits';
-import { LedgerReadsStore, LedgerStore, PostingStore } from './ledger';
+import { CloseLedgerDaysLoop, LedgerDaysStore, LedgerReadsStore, LedgerStore, PostingStore } from './ledger';
 
 /** Transactions of the ledger that the audit reads in one step. */
 const AUDITED_AT_ONCE = 20_000;
@@ -76,6 +76,7 @@ export function composeBilling(
     loops: [
       new ExpireCreditsLoop(database, lots, credits, settings.jobExecutionDeadlineSeconds * 1000),
       new CollectOwedCreditsLoop(payments),
+      new CloseLedgerDaysLoop(database, new LedgerDaysStore()),
       new ForgetLabelsLoop(database, new UsageStore()),
       new NoteSpendAnomaliesLoop(database, new SpendAnomalyStore(), moneyMails),
       new AuditLedgerLoop(database, audit, new AuditProgressStore(), metrics, logger),

@@ -83,6 +83,7 @@ export const RIGHTS = {
   label_rules: [ALL, READ, REMOVE, READ],
   label_use: [WRITE, WRITE, ALL, WRITE],
   ledger_audit_progress: [NOTHING, NOTHING, WRITE, NOTHING],
+  ledger_days: [READ, NOTHING, APPEND, NOTHING],
   ledger_entries: [APPEND, APPEND, APPEND, APPEND],
   ledger_transactions: [APPEND, APPEND, APPEND_AND_REDACT, APPEND],
   mail_messages: [APPEND_AND_REMOVE, NOTHING, ALL, NOTHING],

@@ -15,6 +15,7 @@ export const LARGE_TABLES = [
   'job_outputs',
   'job_transitions',
   'jobs',
+  'ledger_days',
   'ledger_entries',
   'ledger_transactions',
   'payment_events',

@@ -1,4 +1,6 @@
+export { CloseLedgerDaysLoop } from './close-ledger-days.loop';
 export { type Balance } from './balance';
+export { LedgerDaysStore } from './ledger-days.store';
 export { LedgerReadsStore, type LedgerPosition, type LedgerRecord } from './ledger-reads.store';
 export {
   INSUFFICIENT_CREDITS,

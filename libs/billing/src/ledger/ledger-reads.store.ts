@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { LedgerKind } from './ledger';
+import { LINE_COLUMNS, changeOf, lineSums, movements } from './movements.store';
 import { isFinal, type Statement } from './statement';
 
 /** A transaction of the ledger as its account sees it. */
@@ -40,30 +41,36 @@ export class LedgerReadsStore {
       ORDER BY t.at DESC, t.id DESC LIMIT ${limit}`);
   }
 
-  /** The sums of [from, to), and the balance before. */
+  /**
+   * The sums of [from, to), and the balance before. Both are beginnings of days, UTC. Of days that are closed their sums are read, and of
+   * those after them the entries.
+   */
   async statement(tx: Statements, accountId: string, span: { from: Date; to: Date }): Promise<Statement> {
     const { from, to } = span;
-    const within = (kinds: Prisma.Sql): Prisma.Sql =>
-      Prisma.sql`coalesce(sum(m.change) FILTER (WHERE m.at >= ${from} AND ${kinds}), 0)::bigint`;
+    const closed = Prisma.sql`d.account_id = ${accountId}::uuid AND d.ends <= ${to}::timestamptz`;
+    const open = { from: Prisma.sql`(SELECT at FROM reach)`, to: Prisma.sql`${to}::timestamptz` };
     const [sums] = await tx.rows<Omit<Statement, 'from' | 'to' | 'final'> & { now: Date }>(Prisma.sql`
-      SELECT now(), coalesce(sum(m.change) FILTER (WHERE m.at < ${from}), 0)::bigint AS opening_micros,
-        coalesce(sum(m.change), 0)::bigint AS closing_micros,
-        ${within(Prisma.sql`m.kind = 'grant'`)} AS grants_micros,
-        ${within(Prisma.sql`m.kind = 'top_up'`)} AS top_ups_micros,
-        ${within(Prisma.sql`m.kind IN ('hold', 'extend_hold', 'settle', 'release')`)} AS charges_micros,
-        ${within(Prisma.sql`m.kind = 'expire'`)} AS expiries_micros,
-        ${within(Prisma.sql`m.kind = 'correction'`)} AS corrections_micros
-      FROM (
-        SELECT t.at, t.kind, ${changeOf('available')} + ${changeOf('held')} AS change
-        FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
-        WHERE t.account_id = ${accountId}::uuid AND t.at < ${to}
-      ) m`);
+      WITH reach AS (
+        SELECT coalesce(max(d.ends), '-infinity') AS at FROM ledger_days d WHERE ${closed}
+      ), before AS (
+        SELECT coalesce((SELECT d.closing_micros FROM ledger_days d
+          WHERE ${closed} AND d.ends <= ${from}::timestamptz ORDER BY d.ends DESC LIMIT 1), 0) AS opening_micros
+      ), closed AS (
+        SELECT ${joined((line) => `sum(d.${line}) AS ${line}`)} FROM ledger_days d WHERE ${closed} AND d.ends > ${from}::timestamptz
+      ), open AS (
+        SELECT coalesce(sum(m.change) FILTER (WHERE m.at < ${from}), 0) AS opening_micros,
+          ${lineSums(Prisma.sql`m.at >= ${from}`)} FROM (${movements(accountId, open)}) m
+      )
+      SELECT now(), (b.opening_micros + o.opening_micros)::bigint AS opening_micros,
+        (b.opening_micros + o.opening_micros + ${joined((line) => `coalesce(c.${line}, 0) + o.${line}`, ' + ')})::bigint AS closing_micros,
+        ${joined((line) => `(coalesce(c.${line}, 0) + o.${line})::bigint AS ${line}`)}
+      FROM before b, closed c, open o`);
     if (sums === undefined) throw new Error('a sum over nothing is a row of zeros');
     const { now, ...micros } = sums;
     return { ...span, final: isFinal(to, now), ...micros };
   }
 }
 
-const changeOf = (book: 'available' | 'held'): Prisma.Sql => Prisma.sql`
-  (CASE WHEN e.to_book = ${book} THEN e.amount_micros ELSE 0 END
-    - CASE WHEN e.from_book = ${book} THEN e.amount_micros ELSE 0 END)`;
+/** SQL of each line of a statement, one after the other. */
+const joined = (sqlOf: (line: string) => string, separator = ', '): Prisma.Sql =>
+  Prisma.raw(LINE_COLUMNS.map(sqlOf).join(separator));

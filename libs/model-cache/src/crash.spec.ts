@@ -113,6 +113,28 @@ describe('a process that is killed while it stages', () => {
     await cache.close();
   });
 
+  it.each(['before complete', 'after complete', 'before add', 'after add'])(
+    'leaves nothing in a folder that it was given for which the next one refuses it: killed %s',
+    async (step) => {
+      limit = MODEL_BYTES;
+      const given = join(folder.path, 'pods', 'a');
+      const child = start(given, step);
+      await once(child, 'exit');
+      expect(child.signalCode).toBe('SIGKILL');
+
+      // Another worker on the cache takes the room, before the one that was killed comes again.
+      const { cache } = await openCache(folder.path, library, { budgetBytes: MODEL_BYTES });
+      const other = library.add('b.safetensors', MODEL_BYTES);
+      const links = await cache.linksOfEngine();
+      await cache.stage({ accountId: 'b', files: [other], links, signal: new AbortController().signal });
+      expect(await readdir(join(folder.path, 'models'))).toEqual([other.digest]);
+      expect(await readdir(join(folder.path, 'partial'))).toEqual([]);
+      await cache.linksOfEngine(given);
+      expect(await readdir(join(given, 'checkpoints'))).toEqual([]);
+      await cache.close();
+    },
+  );
+
   it('lets two processes share one fetch', async () => {
     limit = MODEL_BYTES;
     const children = [start(), start()];

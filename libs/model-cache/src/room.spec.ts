@@ -27,6 +27,7 @@ describe('a plan for room', () => {
       fc.property(facts, (given) => {
         const plan = planRoom(given);
         expect(plan.evicted.filter(({ isLinked }) => isLinked)).toEqual([]);
+        expect(plan.evicted.filter((model) => given.fetching.has(model.digest))).toEqual([]);
         expect(plan.dropped.filter((partial) => given.fetching.has(partial.digest))).toEqual([]);
         const gone = sum(plan.evicted) + sum(plan.dropped);
         const fitsNow =
@@ -41,7 +42,8 @@ describe('a plan for room', () => {
     fc.assert(
       fc.property(facts, (given) => {
         const { dropped, evicted, fits } = planRoom(given);
-        const kept = given.models.filter((model) => !model.isLinked && !evicted.includes(model));
+        const unused = given.models.filter((model) => !model.isLinked && !given.fetching.has(model.digest));
+        const kept = unused.filter((model) => !evicted.includes(model));
         for (const model of evicted)
           for (const other of kept) expect(model.usedAtMs).toBeLessThanOrEqual(other.usedAtMs);
         const last = evicted.at(-1) ?? dropped.at(-1);
@@ -67,6 +69,8 @@ describe('a plan for room', () => {
     expect(planRoom(none)).toMatchObject({ fits: false, mayWait: false });
     const linked = { digest: 'a', sizeBytes: 5, usedAtMs: 0, isLinked: true };
     expect(planRoom({ ...none, models: [linked] })).toMatchObject({ fits: false, mayWait: true });
+    const fetched = { ...none, models: [{ ...linked, isLinked: false }], fetching: new Set('a') };
+    expect(planRoom(fetched)).toMatchObject({ fits: false, mayWait: true });
     const partial = { digest: 'a', path: 'p', sizeBytes: 5, usedAtMs: 0 };
     expect(planRoom({ ...none, partials: [partial], fetching: new Set('a') })).toMatchObject({ mayWait: true });
   });

@@ -11,7 +11,7 @@ export interface RoomFacts {
   freeBytes: number;
   /** What is to be stored beside. */
   neededBytes: number;
-  /** Digests that somebody fetches at this moment. */
+  /** Digests that somebody fetches at this moment, or has fetched and is about to link. */
   fetching: ReadonlySet<string>;
 }
 
@@ -39,14 +39,19 @@ export function planRoom(facts: RoomFacts): RoomPlan {
     plan.dropped.push(partial);
     missing -= partial.sizeBytes;
   }
-  for (const model of oldestFirst(models.filter(({ isLinked }) => !isLinked))) {
+  for (const model of oldestFirst(models.filter((model) => !isInUse(model, fetching)))) {
     if (missing <= 0) break;
     plan.evicted.push(model);
     missing -= model.sizeBytes;
   }
   plan.fits = missing <= 0;
-  plan.mayWait = models.some(({ isLinked }) => isLinked) || partials.some(({ digest }) => fetching.has(digest));
+  plan.mayWait =
+    models.some((model) => isInUse(model, fetching)) || partials.some(({ digest }) => fetching.has(digest));
   return plan;
+}
+
+function isInUse({ digest, isLinked }: StoredModel, fetching: ReadonlySet<string>): boolean {
+  return isLinked || fetching.has(digest);
 }
 
 /** `later`: what is in use takes the room for now. `never`: nothing is left that could be removed. */
@@ -70,9 +75,10 @@ export class Room {
    * @param held digests whose locks the caller has: their pieces stay
    */
   async make(neededBytes: number, held: Iterable<string>): Promise<RoomAnswer> {
+    const fetching = await this.fetching();
+    for (const digest of held) fetching.add(digest);
+    // In this order: what becomes whole meanwhile is counted twice rather than never.
     const partials = await this.folder.partials();
-    const fetching = new Set(held);
-    for (const { digest } of partials) if (await this.locks.isHeld(digest)) fetching.add(digest);
     const plan = planRoom({
       models: await this.folder.models(),
       partials,
@@ -95,10 +101,22 @@ export class Room {
 
   /** Evict the model that was used least recently: the disk takes less than it seemed to. @returns false where there is none. */
   async evictOne(): Promise<boolean> {
-    const unused = (await this.folder.models()).filter(({ isLinked }) => !isLinked);
+    const fetching = await this.fetching();
+    const unused = (await this.folder.models()).filter((model) => !isInUse(model, fetching));
     const oldest = unused.sort((a, b) => a.usedAtMs - b.usedAtMs).slice(0, 1);
     await this.evict(oldest);
     return oldest.length > 0;
+  }
+
+  /**
+   * Digests of models, whole or in pieces, that somebody fetches, or is about to link. Asked before it is seen which are linked: what is linked
+   * meanwhile was locked before. Nobody begins to fetch while the caller has the lock of the room.
+   */
+  private async fetching(): Promise<Set<string>> {
+    const there = [...(await this.folder.partials()), ...(await this.folder.models())].map(({ digest }) => digest);
+    const fetching = new Set<string>();
+    for (const digest of new Set(there)) if (await this.locks.isHeld(digest)) fetching.add(digest);
+    return fetching;
   }
 
   private async evict(models: readonly StoredModel[]): Promise<void> {

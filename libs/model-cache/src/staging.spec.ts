@@ -288,6 +288,25 @@ describe('staging', () => {
     expect(await cache.capacityBytes()).toBe(2_500);
   });
 
+  it('never evicts a model that is whole and about to be linked', async () => {
+    const [{ cache: one }, { cache: other }] = [
+      await open({ budgetBytes: 1_500 }),
+      await open({ budgetBytes: 1_500, waits: { lookMs: 2, roomMs: 0 } }),
+    ];
+    const [mine, theirs] = [await one.linksOfEngine(), await other.linksOfEngine()];
+    const [a, b] = [library.add('a.safetensors', 1_000), library.add('b.safetensors', 1_000)];
+    const add = mine.add.bind(mine);
+    let refused: ModelUnavailable | null = null;
+    jest.spyOn(mine, 'add').mockImplementation(async (from, target) => {
+      expect(await modelsOnDisk()).toEqual([a.digest]);
+      refused = await faultOf(other.stage(request(theirs, [b])));
+      return add(from, target);
+    });
+    await one.stage(request(mine, [a]));
+    expect(refused).toMatchObject({ fault: 'disk_full', isPassing: true });
+    expect(await seen(mine, 'a.safetensors')).toEqual(library.contents.get(a.digest));
+  });
+
   it('evicts for a disk that has less room than its budget', async () => {
     const { cache } = await open();
     const links = await cache.linksOfEngine();

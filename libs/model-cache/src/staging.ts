@@ -223,10 +223,13 @@ export class Staging {
     await lock.release();
   }
 
-  /** Linked first: between the two nobody can evict it. */
+  /**
+   * A model before it is linked: what a process that is killed leaves in the folder of an engine is then a link to a model, and known as one.
+   * The lock keeps it from being evicted between the two.
+   */
   private async finish({ folder, wanted }: Claim): Promise<void> {
-    if (!(await this.link(wanted, `${folder}/bytes`))) return;
-    await this.folder.complete(folder, wanted.file.digest);
+    const { digest } = wanted.file;
+    if (await this.folder.complete(folder, digest)) await this.link(wanted, this.folder.model(digest));
   }
 
   private async fetchVerified(claim: Claim, signal: AbortSignal): Promise<void> {

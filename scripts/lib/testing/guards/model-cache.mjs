@@ -25,8 +25,15 @@ export const MODEL_CACHE_GUARDS = [
   of(
     'a model that an engine has is not evicted',
     ROOM,
-    'oldestFirst(models.filter(({ isLinked }) => !isLinked))',
-    'oldestFirst([...models])',
+    'return isLinked || fetching.has(digest);',
+    'return fetching.has(digest);',
+    PLANS,
+  ),
+  of(
+    'a model that is about to be linked is not evicted',
+    ROOM,
+    'return isLinked || fetching.has(digest);',
+    'return isLinked;',
     PLANS,
   ),
   of(

@@ -174,6 +174,7 @@ export { RETRY_CODES, RETRY_LIMITS, RetryPolicySchema, type RetryCode, type Retr
 export {
   RESERVED_FIELDS,
   EXTRA_DATA_KEYS,
+  EXTRA_DATA_LIMITS,
   JobSubmissionSchema,
   NODE_ERROR_REASONS,
   GRAPH_NAME_LENGTH,

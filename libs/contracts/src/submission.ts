@@ -8,15 +8,20 @@ export const EXTRA_DATA_KEYS = ['api_key_vendor_org', 'api_key_comfy_org', 'auth
 export type ExtraDataKey = (typeof EXTRA_DATA_KEYS)[number];
 export type ExtraData = Partial<Record<ExtraDataKey, string>>;
 
+/**
+ * The most that is forwarded for one job: characters (UTF-16 code units) of a credential, and bytes of all of them as JSON. They
+ * wait in a Redis that all accounts share. A credential travels in the header of a request, of which servers take 16 KiB at most.
+ */
+export const EXTRA_DATA_LIMITS = { characters: 16_384, bytes: 32_768 } as const;
+
+const credential = z.string().max(EXTRA_DATA_LIMITS.characters).nullish();
 const ExtraDataSchema = z
-  .strictObject({
-    api_key_vendor_org: z.string().nullish(),
-    api_key_comfy_org: z.string().nullish(),
-    auth_token_comfy_org: z.string().nullish(),
-  })
+  .strictObject({ api_key_vendor_org: credential, api_key_comfy_org: credential, auth_token_comfy_org: credential })
   .meta({
     id: 'ExtraData',
-    description: 'Credentials for partner nodes: forwarded to the worker, never stored. null is as if absent.',
+    description:
+      'Credentials for partner nodes: forwarded to the worker, never stored. null is as if absent. All of them have at most ' +
+      `${EXTRA_DATA_LIMITS.bytes} bytes as JSON.`,
   });
 
 export const JobSubmissionSchema = z

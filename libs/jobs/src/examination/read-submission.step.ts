@@ -1,5 +1,6 @@
 import {
   EXTRA_DATA_KEYS,
+  EXTRA_DATA_LIMITS,
   METADATA_KEY,
   METADATA_LIMITS,
   RESERVED_FIELDS,
@@ -108,7 +109,22 @@ function readExtraData(node: JsonNode | undefined, faults: FieldError[]): ExtraD
     else if (value.kind === 'string') extraData[known] = value.value;
     else if (value.kind !== 'null') faults.push({ field, reason: 'must be a string' });
   }
+  faults.push(...faultsOfSize(extraData));
   return Object.keys(extraData).length === 0 ? null : extraData;
+}
+
+function faultsOfSize(extraData: ExtraData): FieldError[] {
+  const most = EXTRA_DATA_LIMITS;
+  const long = Object.entries(extraData).filter(([, { length }]) => length > most.characters);
+  if (long.length > 0) {
+    return long.map(([key, { length }]) => {
+      const reason = `has ${length} characters; at most ${most.characters} are forwarded`;
+      return { field: `extra_data.${key}`, reason };
+    });
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(extraData));
+  if (bytes <= most.bytes) return [];
+  return [{ field: 'extra_data', reason: `has ${bytes} bytes as JSON; at most ${most.bytes} are forwarded` }];
 }
 
 function readMetadata(node: JsonNode | undefined): JobMetadata {

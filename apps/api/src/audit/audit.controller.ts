@@ -1,10 +1,9 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Controller } from '@nestjs/common';
 import { AccountAuditLog, AuditLog, type AccountAuditFilter } from '@millrace/accounts';
 import { Serves, actorOf, presentPage, type AnswerOf, type InputOf } from '../endpoints';
+import { endHead, sendStream } from '../http';
 import { exportOwnAudit, listOwnAudit } from './audit.endpoints';
-import { FORMATS, presentOwnEntry } from './audit.presenter';
+import { FORMATS, presentOwnEntry, textsOf } from './audit.presenter';
 
 /** An account's own audit log, to the account. */
 @Controller()
@@ -27,21 +26,12 @@ export class AuditController {
     await this.audit.noteOnceAnHour(actorOf(visitor.caller, request), [act]);
     const format = FORMATS[query.format];
     await this.log.send(accountId, filterOf(query), async (pages) => {
-      response.setHeader('Content-Type', format.type);
-      response.setHeader('Content-Disposition', `attachment; filename="audit-log.${query.format}"`);
-      if (request.method === 'HEAD') {
-        response.end();
-        return;
-      }
-      const parts = async function* (): AsyncGenerator<string> {
-        if (format.begin !== '') yield format.begin;
-        for await (const entries of pages) yield format.text(entries);
+      const headers = {
+        'Content-Type': format.type,
+        'Content-Disposition': `attachment; filename="audit-log.${query.format}"`,
       };
-      const text = Readable.from(parts(), { objectMode: true, highWaterMark: 1 });
-      await pipeline(text, response).catch((error: NodeJS.ErrnoException) => {
-        // A client may well stop reading; that is no failure of ours.
-        if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-      });
+      if (endHead(response, headers)) return;
+      await sendStream(response, { headers, parts: textsOf(format, pages) });
     });
   }
 }

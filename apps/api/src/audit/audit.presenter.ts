@@ -51,6 +51,16 @@ export const FORMATS: Record<(typeof EXPORT_FORMATS)[number], Format> = {
   },
 };
 
+/** The texts of an export. Its begin comes with the first page, so that nothing is sent before that has been read. */
+export async function* textsOf(format: Format, pages: AsyncIterable<AuditEntry[]>): AsyncGenerator<string> {
+  let before = format.begin;
+  for await (const entries of pages) {
+    yield before + format.text(entries);
+    before = '';
+  }
+  if (before !== '') yield before;
+}
+
 function rowOf(entry: AuditEntry): (string | null)[] {
   const view = presentOwnEntry(entry);
   return COLUMNS.map((column) => (column === 'details' ? JSON.stringify(view.details) : view[column]));

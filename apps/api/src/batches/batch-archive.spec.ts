@@ -43,7 +43,7 @@ async function archiveOf(readings: BatchJob[][], lost: string[] = []): Promise<s
   const response = new PassThrough();
   const [bytes] = await Promise.all([
     buffer(response),
-    new BatchArchive(batches, content).send(response as unknown as Response, scope, 'a batch'),
+    new BatchArchive(batches, content).send(response as unknown as Response, {}, scope, 'a batch'),
   ]);
   return bytes.toString('latin1');
 }

@@ -1,6 +1,6 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
 import { BlobStoreError, ContentService } from '@millrace/assets';
 import { Refusal, isTerminal, type JobStatus } from '@millrace/contracts';
 import { Batches, type BatchJob, type JobScope } from '@millrace/jobs';
@@ -27,9 +27,9 @@ export class BatchArchive {
     private readonly content: ContentService,
   ) {}
 
-  /** Send the archive. */
-  send(response: Response, scope: JobScope, batchId: string): Promise<void> {
-    return sendZip(response, this.files(scope, batchId));
+  /** Send the archive. @throws what could not be read; where that is the first of it, nothing has been sent. */
+  send(response: ServerResponse, headers: OutgoingHttpHeaders, scope: JobScope, batchId: string): Promise<void> {
+    return sendZip(response, headers, this.files(scope, batchId));
   }
 
   private async *files(scope: JobScope, batchId: string): AsyncGenerator<ZipEntry, void, void> {

@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { Controller } from '@nestjs/common';
 import { Batches, JobPresenter } from '@millrace/jobs';
 import { Serves, type InputOf, type Visitor } from '../endpoints';
+import { endHead, sendStream, zipHeaders } from '../http';
 import { OpenStreams, holderOf } from '../streams';
 import { BatchArchive } from './batch-archive';
 import { presentBatchJob } from './batch.presenter';
@@ -19,47 +19,30 @@ export class BatchResultsController {
   ) {}
 
   @Serves(getBatchResults)
-  async results({ visitor, params, request, response }: InputOf<typeof getBatchResults>): Promise<void> {
+  async results({ visitor, params, response }: InputOf<typeof getBatchResults>): Promise<void> {
     const { id } = await this.batches.get(visitor.scope, params.id);
-    const begin = (): unknown => response.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
-    await this.send({ visitor, request, response }, begin, async () => {
-      const lines = Readable.from(this.lines(visitor, id), { objectMode: true, highWaterMark: 1 });
-      await pipeline(lines, response).catch((error: NodeJS.ErrnoException) => {
-        // A client may well stop reading; that is no failure of ours.
-        if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-      });
-    });
+    const headers = { 'Content-Type': 'application/x-ndjson; charset=utf-8' };
+    await this.send({ visitor, response }, headers, () =>
+      sendStream(response, { headers, parts: this.lines(visitor, id) }),
+    );
   }
 
   @Serves(getBatchArchive)
-  async outputs({ visitor, params, request, response }: InputOf<typeof getBatchArchive>): Promise<void> {
+  async outputs({ visitor, params, response }: InputOf<typeof getBatchArchive>): Promise<void> {
     const { id } = await this.batches.get(visitor.scope, params.id);
-    const begin = (): void => {
-      response.setHeader('Content-Type', 'application/zip');
-      response.setHeader('Content-Disposition', `attachment; filename="batch-${id}.zip"`);
-    };
-    await this.send({ visitor, request, response }, begin, () => this.archive.send(response, visitor.scope, id));
+    const headers = zipHeaders(`batch-${id}.zip`);
+    await this.send({ visitor, response }, headers, () => this.archive.send(response, headers, visitor.scope, id));
   }
 
   /** An answer that holds a place of its account while its client reads. @throws Refusal `too_many_streams`. */
   private async send(
-    { visitor, request, response }: Pick<InputOf<typeof getBatchResults>, 'visitor' | 'request' | 'response'>,
-    begin: () => unknown,
+    { visitor, response }: Pick<InputOf<typeof getBatchResults>, 'visitor' | 'response'>,
+    headers: OutgoingHttpHeaders,
     send: () => Promise<void>,
   ): Promise<void> {
-    if (request.method === 'HEAD') {
-      begin();
-      response.end();
-      return;
-    }
-    await this.open.sending(
-      response,
-      holderOf(visitor.caller, visitor.scope.deploymentId, getBatchResults.access.scope),
-      () => {
-        begin();
-        return send();
-      },
-    );
+    if (endHead(response, headers)) return;
+    const holder = holderOf(visitor.caller, visitor.scope.deploymentId, getBatchResults.access.scope);
+    await this.open.sending(response, holder, send);
   }
 
   private async *lines(visitor: Visitor, id: string): AsyncGenerator<string> {

@@ -1,10 +1,9 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Controller } from '@nestjs/common';
 import { DailyExports, type DailyExport, type Dataset } from '@millrace/billing';
 import { Refusal } from '@millrace/contracts';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import { endHead, sendStream } from '../http';
 import { getLedgerExport, getUsageExport, listExports } from './exports.endpoints';
 
 const DAY_MS = 86_400_000;
@@ -40,21 +39,16 @@ export class ExportsController {
 
   /** An answer that breaks off is no whole gzip file, which its reader notices. */
   private async send(
-    { visitor, params: { day }, request, response }: InputOf<typeof getUsageExport>,
+    { visitor, params: { day }, response }: InputOf<typeof getUsageExport>,
     dataset: Dataset,
   ): Promise<void> {
     await this.exports.send(visitor.caller.accountId, day, dataset, async (parts) => {
-      response.setHeader('Content-Type', 'application/gzip');
-      response.setHeader('Content-Disposition', `attachment; filename="${dataset}-${day}.csv.gz"`);
-      if (request.method === 'HEAD') {
-        response.end();
-        return;
-      }
-      const rows = Readable.from(parts, { objectMode: true, highWaterMark: 1 });
-      await pipeline(rows, createGzip(), response).catch((error: NodeJS.ErrnoException) => {
-        // A client may well stop reading; that is no failure of ours.
-        if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-      });
+      const headers = {
+        'Content-Type': 'application/gzip',
+        'Content-Disposition': `attachment; filename="${dataset}-${day}.csv.gz"`,
+      };
+      if (endHead(response, headers)) return;
+      await sendStream(response, { headers, parts, through: createGzip() });
     });
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AccountExports, JOBS_PAGE_BYTES } from '@millrace/privacy';
-import { holdBytes, sendZip } from '../http';
+import { endHead, holdBytes, sendZip, zipHeaders } from '../http';
 
 /** Sends an answer in a place that bounds how many there are. @throws Refusal where there is none. */
 export type SendInPlace = (send: () => Promise<void>) => Promise<void>;
@@ -23,21 +23,13 @@ export class AccountArchive {
     accountId: string,
     inPlace: SendInPlace = (send) => send(),
   ): Promise<void> {
-    const begin = (): void => {
-      response.setHeader('Content-Type', 'application/zip');
-      response.setHeader('Content-Disposition', `attachment; filename="account-${accountId}.zip"`);
-    };
-    if (request.method === 'HEAD') {
-      begin();
-      response.end();
-      return;
-    }
+    const headers = zipHeaders(`account-${accountId}.zip`);
+    if (endHead(response, headers)) return;
     // A place is taken when the turn has come: those that wait, perhaps for clients that are gone, hold none.
     await this.exports.send(accountId, (files) =>
       inPlace(() => {
         holdBytes(request, JOBS_PAGE_BYTES);
-        begin();
-        return sendZip(response, files);
+        return sendZip(response, headers, files);
       }),
     );
   }

@@ -74,8 +74,11 @@ export class DailyExports {
   file(accountId: string, name: string, dataset: Dataset): DayFile {
     const day = this.completeDay(name);
     const sums = { rows: 0n, chargedMicros: 0n };
-    const parts = dataset === 'usage' ? this.usage(accountId, day, sums) : this.ledger(accountId, day, sums);
-    return { parts, sums };
+    const [header, rows] =
+      dataset === 'usage'
+        ? [USAGE_HEADER, this.usage(accountId, day, sums)]
+        : [LEDGER_HEADER, this.ledger(accountId, day, sums)];
+    return { parts: headed(csvRows([header]), rows), sums };
   }
 
   /** Days before it are complete: `yyyy-mm-dd`. */
@@ -93,7 +96,6 @@ export class DailyExports {
   }
 
   private async *usage(accountId: string, day: ExportDay, sums: DayFile['sums']): AsyncGenerator<string> {
-    yield csvRows([USAGE_HEADER]);
     const page = (after: After | null) => this.store.usagePage(this.database, accountId, day, after, PAGE);
     for await (const lines of pages(page, ({ finishedAt, jobId }) => ({ at: finishedAt, id: jobId }))) {
       count(lines, sums);
@@ -102,7 +104,6 @@ export class DailyExports {
   }
 
   private async *ledger(accountId: string, day: ExportDay, sums: DayFile['sums']): AsyncGenerator<string> {
-    yield csvRows([LEDGER_HEADER]);
     const page = (after: After | null) => this.store.ledgerPage(this.database, accountId, day, after, PAGE);
     for await (const lines of pages(page, ({ at, id }) => ({ at, id }))) {
       count(lines, sums);
@@ -114,6 +115,16 @@ export class DailyExports {
 function count(lines: readonly { chargedMicros: bigint }[], sums: DayFile['sums']): void {
   sums.rows += BigInt(lines.length);
   for (const { chargedMicros } of lines) sums.chargedMicros += chargedMicros;
+}
+
+/** The header comes with the first rows, so that nothing is sent before these have been read. */
+async function* headed(header: string, rows: AsyncIterable<string>): AsyncGenerator<string> {
+  let before = header;
+  for await (const text of rows) {
+    yield before + text;
+    before = '';
+  }
+  if (before !== '') yield before;
 }
 
 async function* pages<Line>(

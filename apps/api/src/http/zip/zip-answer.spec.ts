@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
-import type { Response } from 'express';
 import { sendZip } from './zip-answer';
 import type { ZipEntry } from './zip-stream';
 
@@ -17,7 +16,7 @@ async function serving(
 ): Promise<{ server: Server; sent: Promise<void>; ask: () => Promise<IncomingMessage> }> {
   let note: (sending: Promise<void>) => void;
   const sent = new Promise<void>((resolve) => (note = resolve));
-  const server = createServer((_, response: ServerResponse) => note(sendZip(response as Response, files())));
+  const server = createServer((_, response: ServerResponse) => note(sendZip(response, {}, files())));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const ask = async (): Promise<IncomingMessage> => {
@@ -61,7 +60,7 @@ describe('an archive that is sent', () => {
       isRead = true;
       yield* only(Readable.from(['text']));
     };
-    await sendZip(response as unknown as Response, files());
+    await sendZip(response as unknown as ServerResponse, {}, files());
     expect(isRead).toBe(false);
   });
 
@@ -72,7 +71,7 @@ describe('an archive that is sent', () => {
       }
     };
     const response = new PassThrough({ highWaterMark: 1 });
-    const sending = sendZip(response as unknown as Response, files());
+    const sending = sendZip(response as unknown as ServerResponse, {}, files());
     let [waiting, bytes] = [0, 0];
     for await (const piece of response) {
       bytes += (piece as Buffer).length;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { Prisma } from '@prisma/client';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { Database, type Statements } from './database';
-import { ConstraintError, RefusedError } from './errors';
+import { ConstraintError, RefusedError, isUnstorableText } from './errors';
 import { LockSession } from './lock-session';
 import { relaxedCommit } from './relaxed-commit';
 import { besideTransaction, holdingConnection } from './nested-connection';
@@ -59,6 +59,23 @@ describe('a statement', () => {
     await expect(insert()).rejects.toEqual(new ConstraintError('unique', 'accounts_pkey'));
     await expect(test.database.execute(Prisma.sql`UPDATE accounts SET status = 'lost'`)).rejects.toEqual(
       new ConstraintError('check', 'accounts_status_check'),
+    );
+  });
+
+  it('that is given NUL in a text, or in JSON, is known to be', async () => {
+    const { database } = test;
+    const id = '0199aaaa-0000-7000-8000-000000000003';
+    const attempts = [
+      database.rows(Prisma.sql`SELECT ${'a\0'}::text`),
+      database.rows(Prisma.sql`SELECT ${JSON.stringify({ a: '\0' })}::jsonb`),
+      database.transaction((tx) => tx.rows(Prisma.sql`SELECT ${'a\0'}::text`)),
+      database.models.account.create({ data: { id, name: 'a\0' } }),
+    ];
+    for (const attempt of attempts) {
+      expect(isUnstorableText(await attempt.catch((error: unknown) => error))).toBe(true);
+    }
+    expect(isUnstorableText(await database.rows(Prisma.sql`SELECT 1 / 0`).catch((error: unknown) => error))).toBe(
+      false,
     );
   });
 

@@ -50,6 +50,15 @@ export function translateError(error: unknown): unknown {
   }
 }
 
+/** NUL in a text, or in JSON (character_not_in_repertoire, untranslatable_character). */
+const UNSTORABLE: readonly (string | undefined)[] = ['22021', '22P05'];
+
+/** Whether PostgreSQL refused a text for a character that it cannot store. The statement changed nothing. */
+export function isUnstorableText(error: unknown): boolean {
+  const cause = driverCause(error);
+  return UNSTORABLE.includes(cause?.originalCode ?? cause?.code);
+}
+
 /** What PostgreSQL or the driver reported, as the client and the driver each wrap it. */
 export function driverCause(error: unknown): DriverCause | undefined {
   if (error instanceof Prisma.PrismaClientKnownRequestError) {

@@ -1,7 +1,7 @@
 export { Database, type Statements } from './database';
 export { databaseSettings, type DatabaseSettings } from './database.settings';
 export { BOOT_TIMEOUT_MS, retryWhileStarting } from './boot-retry';
-export { ConstraintError, RefusedError } from './errors';
+export { ConstraintError, RefusedError, isUnstorableText } from './errors';
 export { decodeCursor, encodeCursor, pageOf, type Page } from './cursor';
 export {
   KEY_REUSED,

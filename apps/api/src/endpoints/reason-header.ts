@@ -25,8 +25,9 @@ export function reasonOf(request: Request): string | null {
   const text = request.get(NAME);
   if (text === undefined) return null;
   const reason = decoded(text).trim();
-  if (reason.length > 0 && reason.length <= CHARACTERS) return reason;
-  throw refusal(`must have 1 to ${CHARACTERS} characters`);
+  if (reason.length === 0 || reason.length > CHARACTERS) throw refusal(`must have 1 to ${CHARACTERS} characters`);
+  if (reason.includes('\0')) throw refusal('must not have NUL (%00), which cannot be stored');
+  return reason;
 }
 
 function decoded(text: string): string {

@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
+import { isUnstorableText } from '@millrace/database';
 import { dropRest, type Logger } from '@millrace/platform';
 import { answerOf, UPSTREAM_ERROR } from './error-envelope';
 import { contextOf } from './request-context';
@@ -58,6 +59,12 @@ export class EnvelopeFilter implements ExceptionFilter {
   private refusalOf(error: unknown, request: Request): Refusal | null {
     if (error instanceof URIError || (error as { status?: unknown } | null)?.status === 400) {
       return new Refusal('invalid_request', 'The path contains a malformed percent-escape.', { status: 400 });
+    }
+    // What reads a request refuses such a text by the name of its field; this is for one that it lets pass.
+    if (isUnstorableText(error)) {
+      return new Refusal('invalid_request', 'A text of the request has NUL in it, which cannot be stored.', {
+        status: 400,
+      });
     }
     if (error instanceof HttpException && error.getStatus() === 404) return this.routes.refusalOf(request);
     return null;

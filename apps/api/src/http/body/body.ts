@@ -6,6 +6,7 @@ import { confirmAccess } from './confirm-access';
 import { reasonOf } from './field-reason';
 import { holdBytes } from './hold-bytes';
 import { countValues } from './count-values';
+import { unstorableFields } from './storable-texts';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
@@ -169,13 +170,17 @@ function tooManyValues(): Refusal {
   return new Refusal('invalid_request', message, { status: 400 });
 }
 
-/** Check a value against a shape. @param whole what a fault of no field is of. @throws Refusal `invalid_request` naming every field. */
+/**
+ * Check a value against a shape, and that what is read of it can be stored.
+ *
+ * @param whole what a fault of no field is of.
+ * @throws Refusal `invalid_request` naming every field.
+ */
 export function parseFields<T>(schema: z.ZodType<T>, value: unknown, status: 400 | 422, whole = 'the body'): T {
   const parsed = schema.safeParse(value, { error: (issue) => reasonOf(issue, whole) });
-  if (parsed.success) return parsed.data;
-  const fields = parsed.error.issues.map((issue): FieldError => ({
-    field: issue.path.join('.'),
-    reason: issue.message,
-  }));
-  throw Refusal.ofFields(fields, status);
+  const fields = parsed.success
+    ? unstorableFields(parsed.data)
+    : parsed.error.issues.map((issue): FieldError => ({ field: issue.path.join('.'), reason: issue.message }));
+  if (!parsed.success || fields.length > 0) throw Refusal.ofFields(fields, status);
+  return parsed.data;
 }

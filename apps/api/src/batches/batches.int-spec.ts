@@ -236,7 +236,7 @@ describe('a limit of what a job may cost', () => {
     const [status, body] = await refusalOf(colors(2), limit(1));
     expect([status, body.error.details]).toEqual([
       422,
-      { fields: [expect.objectContaining({ field: 'spend_limit_micros' })] },
+      { fields: [expect.objectContaining({ field: 'Millrace-Spend-Limit-Micros' })] },
     ]);
     expect(await waiting()).toBe(0);
   });

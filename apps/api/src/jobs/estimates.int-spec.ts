@@ -42,7 +42,7 @@ describe('POST /platform/v1/estimates', () => {
     expect(body).toMatchObject({
       accepted: false,
       hold_micros: 600_000,
-      error: { code: 'invalid_request', details: { fields: [{ field: 'spend_limit_micros' }] } },
+      error: { code: 'invalid_request', details: { fields: [{ field: 'Millrace-Spend-Limit-Micros' }] } },
     });
     expect((await ask('much')).status).toBe(422);
   });

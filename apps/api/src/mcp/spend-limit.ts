@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { ToolCall } from './tool';
 
+/** What refusals call it: calls have an argument of this name. */
+export const SPEND_LIMIT_ARGUMENT = 'spend_limit_micros';
+
 /** The argument by which a model limits what a job may cost. */
 export const spendLimitInput = z
   .int()

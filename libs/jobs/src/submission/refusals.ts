@@ -10,6 +10,7 @@ import type { JobDraft } from './submission';
 import { INPUT_ASSET_CONSTRAINT } from './submission.store';
 
 const QUEUE_RETRY_SECONDS = 2;
+const SPEND_LIMIT_HEADER = 'Millrace-Spend-Limit-Micros';
 const NO_ID = 'an asset reference whose id is missing or no UUID';
 
 export function keyReused(): Refusal {
@@ -40,16 +41,21 @@ export function insufficientCredits(
   return new Refusal('insufficient_credits', message, { details });
 }
 
-/** A job may not hold more than it may cost. @throws Refusal `invalid_request`, before anything is recorded. */
-export function assertWithinSpendLimit({
-  holdMicros,
-  spendLimitMicros: limit,
-}: Pick<JobDraft, 'holdMicros' | 'spendLimitMicros'>): void {
+/**
+ * A job may not hold more than it may cost.
+ *
+ * @param field by which the caller said so; null: the header of the API.
+ * @throws Refusal `invalid_request`, before anything is recorded.
+ */
+export function assertWithinSpendLimit(
+  { holdMicros, spendLimitMicros: limit }: Pick<JobDraft, 'holdMicros' | 'spendLimitMicros'>,
+  field: string | null = null,
+): void {
   if (limit === null || holdMicros <= limit) return;
   const reason =
     `is ${limit} (${creditsText(limit)} credits), and a job holds ${holdMicros} micro-credits ` +
     `(${creditsText(holdMicros)} credits) as soon as it is submitted; what it does not use it gives back`;
-  throw Refusal.ofFields([{ field: 'spend_limit_micros', reason }]);
+  throw Refusal.ofFields([{ field: field ?? SPEND_LIMIT_HEADER, reason }]);
 }
 
 /** The jobs of all accounts fill the queue of a pool. */

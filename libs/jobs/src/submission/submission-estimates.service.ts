@@ -29,6 +29,8 @@ export interface EstimateRequest {
   reuse?: Reuse | null | undefined;
   /** As of a submission: the most that the job may cost, in micro-credits. */
   spendLimitMicros?: bigint | undefined;
+  /** As of a submission. */
+  spendLimitField?: string;
 }
 
 /** What the same submission would come to now. */
@@ -119,7 +121,7 @@ export class SubmissionEstimates {
 
   /** The first reason to refuse it, in the order in which a submission finds them. */
   private async refusalOf(
-    { scope, caller, spendLimitMicros }: EstimateRequest,
+    { scope, caller, spendLimitMicros, spendLimitField }: EstimateRequest,
     target: Target,
     terms: SubmissionTerms,
     job: ExaminedJob,
@@ -129,7 +131,8 @@ export class SubmissionEstimates {
     const found = await refusalOr(async () => {
       await this.checks.inputAssets(scope, job);
       await this.checks.assertRoom(target);
-      assertWithinSpendLimit({ holdMicros: terms.holdMicros, spendLimitMicros: spendLimitMicros ?? null });
+      const limited = { holdMicros: terms.holdMicros, spendLimitMicros: spendLimitMicros ?? null };
+      assertWithinSpendLimit(limited, spendLimitField);
       return withOwnLabels(scope.labels, job.metadata);
     });
     if (found instanceof Refusal) return found;

@@ -40,6 +40,8 @@ export interface Submission {
    * beyond it. Absent: no limit but the account's credits.
    */
   spendLimitMicros?: bigint | undefined;
+  /** The field by which the caller said it, where that is not the header of the API. */
+  spendLimitField?: string;
   /** Which failures are tried again; null: none. Absent: as the account has set it. */
   retry?: RetryPolicy | null | undefined;
   /** Whether earlier outputs may answer it; null: no. Absent: as the account has set it, and no where `within` is given. */
@@ -159,7 +161,7 @@ export class SubmissionService {
     reuse: ReuseOutcome | null,
   ): Promise<AcceptedJob> {
     await this.checks.assertRoom(target);
-    assertWithinSpendLimit(draft);
+    assertWithinSpendLimit(draft, submission.spendLimitField);
     const recorded = await this.record(submission, draft, extraData);
     const spend = (recorded.spend ?? []).filter(showsStanding(submission.scope.labels !== null));
     return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded), reuse, spend };

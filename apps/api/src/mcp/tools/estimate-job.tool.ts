@@ -5,7 +5,7 @@ import { RequestLimits } from '../../endpoints';
 import { inTurn } from '../../http';
 import { Destinations, presentEstimate } from '../../jobs';
 import { graphBody, graphInput } from '../graph-body';
-import { spendLimitInput, spendLimitOfCall } from '../spend-limit';
+import { SPEND_LIMIT_ARGUMENT, spendLimitInput, spendLimitOfCall } from '../spend-limit';
 import type { Tool, ToolAnswer, ToolCall } from '../tool';
 
 const definition = {
@@ -37,7 +37,7 @@ export class EstimateJobTool implements Tool<typeof definition> {
     const body = graphBody(call);
     const target = () => this.destinations.of(surface, { wake: false });
     const spendLimitMicros = spendLimitOfCall(call, input.spend_limit_micros);
-    const asked = { caller, scope, body, target, spendLimitMicros };
+    const asked = { caller, scope, body, target, spendLimitMicros, spendLimitField: SPEND_LIMIT_ARGUMENT };
     const estimate = await inTurn(call.request, body, () => this.estimates.estimate(asked));
     return { value: { ...presentEstimate(estimate), spend_limit_micros: Number(spendLimitMicros) } };
   }

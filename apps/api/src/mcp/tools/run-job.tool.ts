@@ -10,7 +10,7 @@ import { graphBody, graphInput, metadataInput } from '../graph-body';
 import { JobViews, SHOWN_OUTPUTS } from '../job-views';
 import { JobWatch, waitSeconds } from '../job-watch';
 import { OutputContent } from '../output-content';
-import { spendLimitInput, spendLimitOfCall } from '../spend-limit';
+import { SPEND_LIMIT_ARGUMENT, spendLimitInput, spendLimitOfCall } from '../spend-limit';
 import type { Tool, ToolAnswer, ToolCall } from '../tool';
 
 const definition = {
@@ -84,6 +84,7 @@ export class RunJobTool implements Tool<typeof definition> {
       traceparent: currentTraceparent(),
       reuse: reuse === 'off' ? null : reuse,
       spendLimitMicros: spendLimitOfCall(call, input.spend_limit_micros),
+      spendLimitField: SPEND_LIMIT_ARGUMENT,
       target: () => this.destinations.of(surface),
     };
     return inTurn(call.request, body, () => this.submissions.submit(submission));

@@ -77,7 +77,7 @@ export class DeploymentLife {
   ): Promise<Deployment> {
     const before = await this.deployments.known(tx, id);
     const { minWorkers, maxWorkers } = { ...before, ...defined(changes) };
-    if (maxWorkers < minWorkers) throw new Refusal('invalid_request', 'max_workers must be at least min_workers.');
+    assertInOrder(minWorkers, maxWorkers);
     if (allowance !== null && maxWorkers > before.maxWorkers) {
       await this.assertWithin(tx, before.accountId, id, maxWorkers + (before.beside?.maxWorkers ?? 0), allowance);
     }
@@ -126,7 +126,7 @@ export class DeploymentLife {
       ...defined(changes),
     };
     await this.assertModels(tx, present.accountId, changes.models);
-    if (maxWorkers < minWorkers) throw new Refusal('invalid_request', 'max_workers must be at least min_workers.');
+    assertInOrder(minWorkers, maxWorkers);
     if (allowance !== null) {
       await this.assertWithin(tx, present.accountId, present.id, present.maxWorkers + maxWorkers, allowance);
     }
@@ -174,7 +174,7 @@ export class DeploymentLife {
       return { engine: found.engine, priceMicrosPerSecond: price === null ? null : BigInt(price) };
     }
     if (engine !== undefined) return { engine, priceMicrosPerSecond: null };
-    throw new Refusal('invalid_request', `engine_class: there is no class ${engineClass} to run on.`);
+    throw Refusal.ofFields([{ field: 'engine_class', reason: `there is no class ${engineClass} to run on` }]);
   }
 
   /**
@@ -207,4 +207,9 @@ export class DeploymentLife {
 
 function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+function assertInOrder(minWorkers: number, maxWorkers: number): void {
+  if (maxWorkers < minWorkers)
+    throw Refusal.ofFields([{ field: 'max_workers', reason: 'must be at least min_workers' }]);
 }

@@ -78,7 +78,9 @@ export class InvitationsService {
     return audit.record(owner, async (tx, note) => {
       await owners.hold(tx, accountId, owner);
       const name = (await accounts.find(tx, accountId))?.name ?? '';
-      if (await members.isMember(tx, accountId, email)) throw alreadyMember(email);
+      if (await members.isMember(tx, accountId, email)) {
+        throw Refusal.ofFields([{ field: 'email', reason: 'is that of a member of this account already' }]);
+      }
       await this.countMail(tx, accountId, email);
       const made = await invitations.put(tx, {
         accountId,

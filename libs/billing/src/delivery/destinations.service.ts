@@ -38,7 +38,7 @@ export class ExportDestinations {
     }
     const { secretAccessKey, endpoint, ...place } = target;
     const fault = endpoint === null ? null : this.guard.faultOf(endpoint);
-    if (fault !== null) throw Refusal.ofFields([{ field: 'endpoint', reason: fault }], 400);
+    if (fault !== null) throw Refusal.ofFields([{ field: 'endpoint', reason: fault }]);
     const sealedSecret = this.secrets.seal(secretAccessKey, accountId);
     return this.store.put(tx, accountId, { ...place, endpoint, sealedSecret, prefix }, this.firstDay());
   }

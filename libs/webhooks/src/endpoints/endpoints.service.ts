@@ -74,7 +74,7 @@ export class WebhookEndpoints {
 
   private assertReceiver(url: string): void {
     const fault = this.guard.faultOf(url);
-    if (fault !== null) throw new Refusal('invalid_request', `The URL ${fault}.`);
+    if (fault !== null) throw Refusal.ofFields([{ field: 'url', reason: fault }]);
   }
 }
 

@@ -69,6 +69,7 @@ export async function composeGateway(
   const lanes = new WorkerLanes(
     (poolId, take) => new LaneConsumer(consumer, poolId, take, (left) => jobs.dispatcher.leave(poolId, left), onError),
     metrics,
+    settings.workersPerToken,
   );
   // One connection for the messages to all pools, and a listener for each.
   const subscriber = redis.subscriber().setMaxListeners(0);

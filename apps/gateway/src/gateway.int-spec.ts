@@ -226,6 +226,49 @@ describe('a token', () => {
     await first?.report('stopped');
     await expect(world.worker(pool)).resolves.toBeDefined();
   });
+
+  it('lets no worker ask for work that has stopped, and one that was silent once it has reported', async () => {
+    const pool = await world.pool();
+    const [stopped, silent] = [await world.worker(pool), await world.worker(pool)];
+    await stopped.report('stopped');
+    await world.silence(silent.id);
+    const message = { jobId: newId(), attempt: 1 };
+    for (const { id, token } of [stopped, silent]) {
+      for (const [what, body] of [['offers'], ['controls'], ['claims', { message, warm: [] }]] as const) {
+        const answer = await world.ask('POST', `workers/${id}/${what}`, { token, ...(body && { body }) });
+        expect({ what, code: codeOf(answer) }).toEqual({ what, code: 'forbidden' });
+      }
+    }
+    await silent.report('ready');
+    const job = await world.submit(pool.poolId);
+    expect((await silent.take()).jobId).toBe(job);
+  });
+
+  it('has no more workers than it may where silent ones come back', async () => {
+    const pool = await world.pool();
+    const silent = [await world.worker(pool), await world.worker(pool)] as const;
+    for (const { id } of silent) await world.silence(id);
+    const [one] = [await world.worker(pool), await world.worker(pool)];
+    const back = { state: 'ready', residentModels: [], problem: null };
+    const refused = await silent[0].ask('POST', `workers/${silent[0].id}/reports`, back);
+    expect(refused.text).toContain('2 workers');
+    expect(codeOf(refused)).toBe('forbidden');
+    // That it has stopped takes no place.
+    await silent[1].report('stopped');
+    await one?.report('stopped');
+    expect((await silent[0].report('ready')).body).toEqual({ state: 'ready' });
+  });
+
+  it('has its workers join a few times a minute, however many of them have stopped', async () => {
+    const pool = await world.pool();
+    const registration = { engine: 'cpu', version: 'test', host: 'test', pid: 1, capacity: 1 };
+    const { id } = await world.worker(pool);
+    const join = (): Promise<GatewayAnswer> =>
+      world.ask('PUT', `workers/${id}`, { token: pool.token, body: registration });
+    for (let joins = 1; joins < 20; joins += 1) expect((await join()).status).toBe(200);
+    expect(await join()).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+    expect((await world.worker()).id).not.toBe(id);
+  });
 });
 
 describe('a worker of another pool', () => {

@@ -16,7 +16,8 @@ const MAX_LISTED = 1_000;
 /** A worker without a heartbeat for this long does not count. */
 export const WORKER_SILENCE_SECONDS = 15;
 
-const seenLately = Prisma.sql`last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
+/** A condition of `workers`: it was seen lately enough to count. */
+export const seenLately = Prisma.sql`last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
 
 /** A worker that reported its stop was last seen at that moment; one that was marked stopped by others, before. */
 const seen = Prisma.sql`
@@ -94,9 +95,15 @@ export class WorkerStore {
    * PostgreSQL's clock says: from the first report that it can run nothing, with a problem, to the next without. Its commit does not wait for the disk:
    * the next report says it again.
    *
-   * @returns the state that holds now; null when the worker is not registered, or has reported its stop.
+   * @param onlyLive record nothing of a worker that was silent or is marked lost: it is not counted among the live ones.
+   * @returns the state that holds now; null when the worker is not registered, has reported its stop, or is not among those that are meant.
    */
-  async heartbeat(tx: Statements, id: string, report: WorkerReport): Promise<WorkerState | null> {
+  async heartbeat(
+    tx: Statements,
+    id: string,
+    report: WorkerReport,
+    { onlyLive = false } = {},
+  ): Promise<WorkerState | null> {
     const [row] = await tx.rows<{ state: WorkerState }>(Prisma.sql`
       WITH worker AS (
         UPDATE workers SET last_seen_at = now(), resident_models = ${report.residentModels}, problem = ${report.problem},
@@ -113,6 +120,7 @@ export class WorkerStore {
           ready_at = CASE WHEN ${report.state} = 'ready' THEN coalesce(ready_at, now()) ELSE ready_at END,
           stopped_at = CASE WHEN ${report.state} = 'stopped' THEN now() END
         WHERE id = ${id}::uuid AND (state <> 'stopped' OR stopped_at > last_seen_at)
+          AND (NOT ${onlyLive}::boolean OR state <> 'stopped' AND ${seenLately})
         RETURNING pool_id, state
       ), deployment AS (
         UPDATE deployments d SET first_ready_at = coalesce(d.first_ready_at, now()), wanted_at = NULL

@@ -1,36 +1,87 @@
-import type { DispatchMessage } from '@millrace/contracts';
+import { Refusal, type DispatchMessage } from '@millrace/contracts';
+import type { WorkerTokenHolder } from '@millrace/deployments';
 import type { Metrics } from '@millrace/platform';
 import { WorkerLane, type OpenConsumer } from './worker-lane';
 
 /** A worker that has not asked for so long has its place at the lane closed, in milliseconds. */
 const IDLE_MS = 60_000;
 const SWEEP_EVERY_MS = 5_000;
+const RETRY_SECONDS = 2;
 
 /** Opens the consumer of a pool's lane. */
 export type OpenLane = (poolId: string, ...parts: Parameters<OpenConsumer>) => ReturnType<OpenConsumer>;
 
-/** The workers outside the cluster that ask this gateway for work, each with its place at its pool's lane. */
+/** The place of one worker. */
+interface Place extends WorkerTokenHolder {
+  lane: WorkerLane;
+}
+
+/**
+ * The workers outside the cluster that ask this gateway for work, each with its place at its pool's lane. Each place has a connection to
+ * Redis of its own, so that the workers of a token have no more of them than it may have workers, those that are closing included.
+ */
 export class WorkerLanes {
-  private readonly lanes = new Map<string, { poolId: string; lane: WorkerLane }>();
+  private readonly lanes = new Map<string, Place>();
+  /** Places that are closing, each with its token. */
+  private readonly closing = new Map<Promise<void>, string>();
   private readonly timer = setInterval(() => void this.sweep(), SWEEP_EVERY_MS).unref();
   private closed = false;
 
+  /** @param lanesPerToken places of the workers of one token at most. */
   constructor(
     private readonly open: OpenLane,
     private readonly metrics: Pick<Metrics, 'remoteWorkers'>,
+    private readonly lanesPerToken: number,
     private readonly idleMs = IDLE_MS,
   ) {}
 
-  /** Wait for a message for a worker. @returns null when there was none in time. */
-  async next(poolId: string, workerId: string, gone: AbortSignal): Promise<DispatchMessage | null> {
-    if (this.closed) return null;
-    let place = this.lanes.get(workerId);
-    if (place === undefined) {
-      place = { poolId, lane: new WorkerLane((take) => this.open(poolId, take)) };
-      this.lanes.set(workerId, place);
-      this.count();
+  /**
+   * Wait for a message for a worker.
+   *
+   * @returns null when there was none in time.
+   * @throws Refusal `rate_limited` where its token has no place left, and all of them are in use.
+   */
+  async next(holder: WorkerTokenHolder, workerId: string, gone: AbortSignal): Promise<DispatchMessage | null> {
+    while (!this.closed && !gone.aborted) {
+      const lane = this.lanes.get(workerId)?.lane ?? this.openFor(holder, workerId);
+      if (lane !== null) return lane.next(gone);
+      await this.makeRoom(holder.tokenId);
     }
-    return place.lane.next(gone);
+    return null;
+  }
+
+  /** @returns null where the token has as many places as it may. */
+  private openFor({ tokenId, poolId }: WorkerTokenHolder, workerId: string): WorkerLane | null {
+    const closing = [...this.closing.values()].filter((of) => of === tokenId);
+    if (this.placesOf(tokenId).length + closing.length >= this.lanesPerToken) return null;
+    const lane = new WorkerLane((take) => this.open(poolId, take));
+    this.lanes.set(workerId, { tokenId, poolId, lane });
+    this.count();
+    return lane;
+  }
+
+  /** Resolves when a place of a token has closed: that of the worker which has not asked for the longest time. */
+  private async makeRoom(tokenId: string): Promise<void> {
+    const [closing] = [...this.closing].find(([, of]) => of === tokenId) ?? [];
+    if (closing !== undefined) return closing;
+    const idle = this.placesOf(tokenId).filter(([, { lane }]) => lane.idleMs > 0);
+    const [longest] = idle.sort(([, one], [, other]) => other.lane.idleMs - one.lane.idleMs);
+    if (longest !== undefined) return this.retire(longest);
+    const message = `${this.lanesPerToken} workers of this token wait for work here, which is the limit; ask again later.`;
+    throw new Refusal('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
+  }
+
+  private placesOf(tokenId: string): [workerId: string, place: Place][] {
+    return [...this.lanes].filter(([, place]) => place.tokenId === tokenId);
+  }
+
+  /** Close a place. Its worker gets another when it asks again. */
+  private async retire([workerId, { lane, tokenId }]: [string, Place]): Promise<void> {
+    this.lanes.delete(workerId);
+    this.count();
+    const over = lane.close().finally(() => this.closing.delete(over));
+    this.closing.set(over, tokenId);
+    await over;
   }
 
   /** A worker has claimed a message, or leaves it to others: `left` is then what is offered to them. */
@@ -41,9 +92,7 @@ export class WorkerLanes {
   /** Close the places of workers that ask no more. */
   async sweep(): Promise<void> {
     const idle = [...this.lanes].filter(([, { lane }]) => lane.idleMs > this.idleMs);
-    for (const [workerId] of idle) this.lanes.delete(workerId);
-    if (idle.length > 0) this.count();
-    await Promise.all(idle.map(([, { lane }]) => lane.close()));
+    await Promise.all(idle.map((place) => this.retire(place)));
   }
 
   private count(): void {
@@ -57,7 +106,7 @@ export class WorkerLanes {
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.timer);
-    await Promise.all([...this.lanes.values()].map(({ lane }) => lane.close()));
+    await Promise.all([...this.closing.keys(), ...[...this.lanes.values()].map(({ lane }) => lane.close())]);
     this.lanes.clear();
   }
 }

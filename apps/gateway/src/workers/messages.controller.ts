@@ -41,8 +41,8 @@ export class MessagesController {
     @Param('worker', IdPipe) id: string,
     @Gone() gone: AbortSignal,
   ): Promise<{ message: DispatchMessage | null }> {
-    await this.tokens.assertWorker(holder, id);
-    const message = await this.lanes.next(holder.poolId, id, gone);
+    await this.tokens.assertLiveWorker(holder, id);
+    const message = await this.lanes.next(holder, id, gone);
     // The worker will never learn of it.
     if (message !== null && gone.aborted) this.lanes.done(id, message, message);
     return { message };
@@ -69,7 +69,7 @@ export class MessagesController {
     @Param('worker', IdPipe) id: string,
     @Gone() gone: AbortSignal,
   ): Promise<{ cancel: string[] }> {
-    await this.tokens.assertWorker(holder, id);
+    await this.tokens.assertLiveWorker(holder, id);
     return { cancel: await this.controls.next(holder.poolId, id, gone) };
   }
 
@@ -82,7 +82,7 @@ export class MessagesController {
     @Json(GatewayClaimSchema) { message, disk = [], lacking = [], ...claim }: GatewayClaim,
     @Gone() gone: AbortSignal,
   ): Promise<{ claimed: GatewayAttempt | null; left: DispatchMessage | null }> {
-    await this.tokens.assertWorker(holder, id);
+    await this.tokens.assertLiveWorker(holder, id);
     const worker = { id, poolId: holder.poolId, disk, lacking, gone, ...claim };
     const { claimed, left } = await this.claims.take(message, worker);
     // Of one that went away, another request may be on its way here, or to another gateway.

@@ -1,4 +1,5 @@
 import { Controller, Get, HttpCode, Param, Post, Put, UseGuards } from '@nestjs/common';
+import { RateLimiter } from '@millrace/accounts';
 import { OutputUploads } from '@millrace/assets';
 import {
   GATEWAY_PATH,
@@ -6,12 +7,13 @@ import {
   GatewayCatalogueSchema,
   GatewayRegistrationSchema,
   GatewayReportSchema,
+  Refusal,
   type GatewayRegistration,
   type GatewayReport,
   type GatewayTerms,
   type NodeCatalogue,
 } from '@millrace/contracts';
-import { Database } from '@millrace/database';
+import { Database, type Statements } from '@millrace/database';
 import {
   CatalogueStore,
   WorkerStartStore,
@@ -23,6 +25,9 @@ import {
 import { VERSION } from '@millrace/platform';
 import { GatewayRules } from '../gateway-rules';
 import { CATALOGUE, Holder, IdPipe, Json, LargeJson, WorkerTokenGuard, type LargeBody } from '../http';
+
+/** How often workers of one token may join in a minute, where it may have few: of many, each twice. */
+const JOINS_PER_MINUTE = 20;
 
 /** How a worker outside the cluster joins its pool, says how it is, and what it can run. */
 @Controller(GATEWAY_PATH)
@@ -36,6 +41,7 @@ export class WorkersController {
     private readonly catalogues: CatalogueStore,
     private readonly uploads: OutputUploads,
     private readonly rules: GatewayRules,
+    private readonly limiter: RateLimiter,
   ) {}
 
   /** What a worker must know before it joins. */
@@ -51,15 +57,29 @@ export class WorkersController {
     };
   }
 
-  /** Join, with an id that the worker chose: again is harmless. @throws Refusal `forbidden` when the token has too many. */
+  /**
+   * Join, with an id that the worker chose: again is harmless.
+   *
+   * @throws Refusal `forbidden` when the token has too many; `rate_limited` when too many join and stop.
+   */
   @Put('workers/:worker')
   async register(
     @Holder() holder: WorkerTokenHolder,
     @Param('worker', IdPipe) id: string,
     @Json(GatewayRegistrationSchema) registration: GatewayRegistration,
   ): Promise<object> {
+    this.assertFewJoin(holder);
     await this.tokens.join(holder, this.rules.of.workersPerToken, { ...registration, id });
     return {};
+  }
+
+  /** Each that joins leaves a record for a day, also of one that stops at once. */
+  private assertFewJoin({ tokenId }: WorkerTokenHolder): void {
+    const most = Math.max(JOINS_PER_MINUTE, 2 * this.rules.of.workersPerToken);
+    const { allowed, retryAfterSeconds } = this.limiter.take(`worker-joins:${tokenId}`, most);
+    if (allowed) return;
+    const message = `Workers of this token joined ${most} times within a minute, which is the limit; a worker joins once, when it starts.`;
+    throw new Refusal('rate_limited', message, { retryAfterSeconds });
   }
 
   /** How a worker is. The answer says whether it is to drain. */
@@ -70,9 +90,15 @@ export class WorkersController {
     @Param('worker', IdPipe) id: string,
     @Json(GatewayReportSchema) { attemptMs = null, capacity, start, ...report }: GatewayReport,
   ): Promise<{ state: WorkerState | null }> {
-    await this.tokens.assertWorker(holder, id);
     const whole = { ...report, attemptMs, ...(capacity !== undefined && { capacity }), ...(start && { start }) };
-    return { state: await this.workers.heartbeat(this.database, id, whole) };
+    if (report.state === 'stopped') {
+      // It gives its place away, and needs none.
+      await this.tokens.assertWorker(holder, id);
+      return { state: await this.workers.heartbeat(this.database, id, whole) };
+    }
+    const record = (tx: Statements, options: { onlyLive: boolean }): Promise<WorkerState | null> =>
+      this.workers.heartbeat(tx, id, whole, options);
+    return { state: await this.tokens.report(holder, this.rules.of.workersPerToken, id, record) };
   }
 
   /** What a worker can run becomes what its pool offers. It is read once the worker is known. */

@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { WORKER_SILENCE_SECONDS, type WorkerRegistration } from '../worker.store';
+import { seenLately, type WorkerRegistration } from '../worker.store';
 import type { WorkerTokenHolder, WorkerTokenRecord } from './worker-token';
 
 /** The most that one list shows. */
@@ -10,6 +10,8 @@ const NOTED_EVERY_SECONDS = 60;
 
 const columns = Prisma.sql`id, pool_id, name, created_at, last_used_at, expires_at, revoked_at`;
 const works = Prisma.sql`revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`;
+
+const isLive = Prisma.sql`state <> 'stopped' AND ${seenLately}`;
 
 /** The SQL of worker tokens, and of the workers that joined with one. */
 export class WorkerTokenStore {
@@ -60,7 +62,7 @@ export class WorkerTokenStore {
    * @returns false when there are as many.
    */
   async register(tx: Statements, tokenId: string, limit: number, worker: WorkerRegistration): Promise<boolean> {
-    await tx.rows(Prisma.sql`SELECT id FROM worker_tokens WHERE id = ${tokenId}::uuid FOR UPDATE`);
+    await this.lock(tx, tokenId);
     const { id, poolId, engine, version, host, pid, capacity } = worker;
     const rows = await tx.rows(Prisma.sql`
       WITH known AS (
@@ -69,18 +71,43 @@ export class WorkerTokenStore {
         INSERT INTO workers (id, pool_id, engine, version, host, pid, capacity, token_id)
         SELECT ${id}::uuid, ${poolId}, ${engine}, ${version}, ${host}, ${pid}, ${capacity}, ${tokenId}::uuid
         WHERE NOT EXISTS (SELECT FROM known) AND ${limit} > (
-          SELECT count(*) FROM workers WHERE pool_id = ${poolId} AND token_id = ${tokenId}::uuid AND state <> 'stopped'
-            AND last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS}))
+          SELECT count(*) FROM workers WHERE pool_id = ${poolId} AND token_id = ${tokenId}::uuid AND ${isLive})
         RETURNING id
       )
       SELECT id FROM known UNION ALL SELECT id FROM made`);
     return rows.length > 0;
   }
 
-  /** Whether a worker joined with this token. */
-  async isWorkerOf(tx: Statements, { tokenId, poolId }: WorkerTokenHolder, workerId: string): Promise<boolean> {
-    const rows = await tx.rows(Prisma.sql`
-      SELECT id FROM workers WHERE id = ${workerId}::uuid AND token_id = ${tokenId}::uuid AND pool_id = ${poolId}`);
-    return rows.length > 0;
+  /**
+   * Whether a token has room for a worker that comes back, beside its live ones. The lock of the token lets one come back, or
+   * register, after the other. Run it in the transaction that makes the worker a live one.
+   */
+  async hasRoomFor(
+    tx: Statements,
+    { tokenId, poolId }: WorkerTokenHolder,
+    limit: number,
+    workerId: string,
+  ): Promise<boolean> {
+    await this.lock(tx, tokenId);
+    const [others] = await tx.rows<{ live: number }>(Prisma.sql`
+      SELECT count(*)::int AS live FROM workers
+      WHERE pool_id = ${poolId} AND token_id = ${tokenId}::uuid AND id <> ${workerId}::uuid AND ${isLive}`);
+    return (others?.live ?? 0) < limit;
+  }
+
+  /**
+   * Whether a worker that joined with this token is live: it has not stopped, and was seen lately.
+   *
+   * @returns null for one that did not join with it.
+   */
+  async isLive(tx: Statements, { tokenId, poolId }: WorkerTokenHolder, workerId: string): Promise<boolean | null> {
+    const [worker] = await tx.rows<{ live: boolean }>(Prisma.sql`
+      SELECT ${isLive} AS live FROM workers
+      WHERE id = ${workerId}::uuid AND token_id = ${tokenId}::uuid AND pool_id = ${poolId}`);
+    return worker?.live ?? null;
+  }
+
+  private async lock(tx: Statements, tokenId: string): Promise<void> {
+    await tx.rows(Prisma.sql`SELECT id FROM worker_tokens WHERE id = ${tokenId}::uuid FOR UPDATE`);
   }
 }

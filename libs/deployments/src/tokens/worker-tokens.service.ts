@@ -1,7 +1,7 @@
 import { newId, Refusal } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import type { PoolStore } from '../pool.store';
-import type { WorkerRegistration } from '../worker.store';
+import { WORKER_SILENCE_SECONDS, type WorkerRegistration } from '../worker.store';
 import { makeWorkerToken, workerTokenHash, type WorkerTokenHolder, type WorkerTokenRecord } from './worker-token';
 import type { WorkerTokenStore } from './worker-token.store';
 
@@ -68,18 +68,61 @@ export class WorkerTokens {
       await this.pools.ensure(tx, holder.poolId, worker.engine);
       return true;
     });
-    if (joined) return;
-    throw new Refusal(
-      'forbidden',
-      `This token has ${limit} workers, which is all that it may have. Stop one, or ask the operator for another token.`,
-    );
+    if (!joined) throw tooManyWorkers(limit);
+  }
+
+  /**
+   * Record a report of a worker. One that was silent is live again with it, where its token has room beside its other live workers.
+   *
+   * @param record writes the report: with `onlyLive` of a worker that is live now, and of no other. Null: it wrote nothing.
+   * @throws Refusal `forbidden` for a worker that did not join with this token, or that comes back while it has `limit` live workers.
+   */
+  async report<T>(
+    holder: WorkerTokenHolder,
+    limit: number,
+    workerId: string,
+    record: (tx: Statements, options: { onlyLive: boolean }) => Promise<T | null>,
+  ): Promise<T | null> {
+    await this.assertWorker(holder, workerId);
+    const recorded = await record(this.database, { onlyLive: true });
+    if (recorded !== null) return recorded;
+    return this.database.transaction(async (tx) => {
+      if (!(await this.store.hasRoomFor(tx, holder, limit, workerId))) throw tooManyWorkers(limit);
+      return record(tx, { onlyLive: false });
+    });
   }
 
   /** @throws Refusal `forbidden` for a worker that did not join with this token. */
   async assertWorker(holder: WorkerTokenHolder, workerId: string): Promise<void> {
-    if (await this.store.isWorkerOf(this.database, holder, workerId)) return;
-    throw new Refusal('forbidden', `The worker ${workerId} did not join with this token; register it first.`);
+    if ((await this.store.isLive(this.database, holder, workerId)) === null) throw notJoined(workerId);
   }
+
+  /**
+   * Let a worker ask for work: of those that may, a token has as many as its limit says.
+   *
+   * @throws Refusal `forbidden` for a worker that did not join with this token, has stopped, or has not reported lately.
+   */
+  async assertLiveWorker(holder: WorkerTokenHolder, workerId: string): Promise<void> {
+    const isLive = await this.store.isLive(this.database, holder, workerId);
+    if (isLive === null) throw notJoined(workerId);
+    if (isLive) return;
+    throw new Refusal(
+      'forbidden',
+      `The worker ${workerId} has stopped, or has not reported for ${WORKER_SILENCE_SECONDS} seconds: ` +
+        'one that runs reports first, one that was started again registers with another id.',
+    );
+  }
+}
+
+function tooManyWorkers(limit: number): Refusal {
+  return new Refusal(
+    'forbidden',
+    `This token has ${limit} workers, which is all that it may have. Stop one, or ask the operator for another token.`,
+  );
+}
+
+function notJoined(workerId: string): Refusal {
+  return new Refusal('forbidden', `The worker ${workerId} did not join with this token; register it first.`);
 }
 
 function noPool(poolId: string): Refusal {

@@ -59,6 +59,27 @@ export const GATEWAY_GUARDS = [
   of('a token that has expired is refused', TOKENS, ' AND (expires_at IS NULL OR expires_at > now())', '', REMOTE),
   of('a token has no more workers than it may', TOKENS, 'AND ${limit} > (', 'AND 0 <= (', REMOTE),
   of(
+    'a token has no more workers than it may where silent ones come back',
+    TOKENS,
+    'return (others?.live ?? 0) < limit;',
+    'return (others?.live ?? 0) >= 0;',
+    REMOTE,
+  ),
+  of(
+    'a worker that has stopped, or is silent, asks for no work',
+    'apps/gateway/src/workers/messages.controller.ts',
+    'await this.tokens.assertLiveWorker(holder, id);\n    const message',
+    'await this.tokens.assertWorker(holder, id);\n    const message',
+    REMOTE,
+  ),
+  of(
+    'workers of a token have no more connections to lanes than it may have workers',
+    'apps/gateway/src/lanes/worker-lanes.ts',
+    '+ closing.length >= this.lanesPerToken',
+    '+ closing.length < 0',
+    ['apps/gateway/src/lanes/worker-lanes.spec'],
+  ),
+  of(
     'a worker acts for itself, not for its neighbour',
     TOKENS,
     'WHERE id = ${workerId}::uuid AND token_id = ${tokenId}::uuid AND pool_id',

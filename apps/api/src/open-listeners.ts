@@ -1,13 +1,13 @@
 import type { Server } from 'node:http';
 import { ContentService } from '@millrace/assets';
 import { SUBMISSION_REST } from '@millrace/jobs';
-import { BodiesInFlight, listen, openOpsListener, type Logger, type Shutdown } from '@millrace/platform';
+import { BodiesInFlight, Connections, listen, openOpsListener, type Logger, type Shutdown } from '@millrace/platform';
 import { AdminModule } from './admin.module';
 import type { ApiSettings } from './api.config';
 import { composeLibs } from './composition';
 import { CONSOLE_PATH, ConsoleFiles, ConsolePages, OPS_CONSOLE_PATH } from './console';
 import { RequestLimits } from './endpoints';
-import { Connections, configureOpsApp, createPublicApp, type RouteTable } from './http';
+import { configureOpsApp, createPublicApp, type RouteTable } from './http';
 import { providerOf } from './operators.config';
 import { PublicModule } from './public.module';
 import { OpenStreams, StreamChores, drainPublic } from './streams';

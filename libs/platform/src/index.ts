@@ -42,6 +42,7 @@ export {
   type Network,
   type ResolveHost,
 } from './outbound';
+export { Connections, JSON_TYPE, endWithJson, sendText } from './listeners';
 export { createSequentialServer, SequentialMessage } from './pipelining';
 export { Turns, type Rest } from './turns';
 export { VERSION } from './version';

@@ -8,11 +8,10 @@ import {
 import type { Request, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
 import { isUnstorableText } from '@millrace/database';
-import { dropRest, type Logger } from '@millrace/platform';
+import { dropRest, endWithJson, type Logger } from '@millrace/platform';
 import { answerOf, UPSTREAM_ERROR } from './error-envelope';
 import { contextOf } from './request-context';
 import type { RouteTable } from './route-table';
-import { endWithJson } from './send-text';
 
 /** Turns everything that is thrown into the envelope. The one place where errors meet HTTP. */
 @Catch()

@@ -5,13 +5,11 @@ import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import type { ErrorCode } from '@millrace/contracts';
-import { createSequentialServer } from '@millrace/platform';
+import { JSON_TYPE, createSequentialServer, endWithJson, sendText, type Connections } from '@millrace/platform';
 import { LARGE_ANSWER_CHARACTERS, holdBytes } from './body/hold-bytes';
-import type { Connections } from './connections';
 import { envelopeOf, rawAnswer } from './error-envelope';
 import { messagesOf } from './express-messages';
 import { requestIdHeaders } from './request-id';
-import { JSON_TYPE, endWithJson, sendText } from './send-text';
 
 /** Upload of a large file over a slow line takes hours; bodies that are read at once have a limit of their own. */
 const REQUEST_TIMEOUT_MS = 6 * 3_600_000;

@@ -12,7 +12,7 @@ import {
   type NodeTiming,
 } from '@millrace/jobs';
 import type { Target } from '@millrace/deployments';
-import { currentTraceparent, namesTag } from '@millrace/platform';
+import { JSON_TYPE, currentTraceparent, namesTag, sendText } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import {
   Serves,
@@ -25,7 +25,7 @@ import {
   type AnswerOf,
   type InputOf,
 } from '../endpoints';
-import { JSON_TYPE, holdBytes, inTurn, readBytes, sendText } from '../http';
+import { holdBytes, inTurn, readBytes } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
 import {

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
-import { namesTag } from '@millrace/platform';
+import { JSON_TYPE, namesTag, sendText } from '@millrace/platform';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
-import { JSON_TYPE, contextOf, holdBytes, sendText } from '../http';
+import { contextOf, holdBytes } from '../http';
 import { NODE_CLASSES_CACHE, listNodeClasses } from './node-classes.endpoints';
 import { PrintedNodeClasses } from './printed-classes';
 import { ShownNodeClasses } from './shown-classes';

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
+import { sendText } from '@millrace/platform';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
-import { sendText } from '../http';
 import { STATUS_POLICY, statusPage } from './status-page';
 import { getStatus, getStatusPage } from './status.endpoints';
 import { presentStatus } from './status.presenter';

@@ -1,6 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Response } from 'express';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -11,7 +11,7 @@ const CHUNK_LENGTH = 65_536;
  * End an answer with a short JSON text. As a text Node writes it together with the headers; Express would make bytes of it first.
  * Where each character is one byte, all are ASCII, which is written faster as Latin-1.
  */
-export function endWithJson(response: Response, text: string): Response {
+export function endWithJson<R extends ServerResponse>(response: R, text: string): R {
   const bytes = Buffer.byteLength(text);
   response.setHeader('Content-Type', JSON_TYPE);
   response.setHeader('Content-Length', bytes);
@@ -19,11 +19,10 @@ export function endWithJson(response: Response, text: string): Response {
 }
 
 /**
- * Send texts, or their bytes, one after the other, as fast as the client takes them. What they hold is the caller's to count
- * (`holdBytes`).
+ * Send texts, or their bytes, one after the other, as fast as the client takes them. What they hold is the caller's to count.
  */
 export async function sendText(
-  response: Response,
+  response: ServerResponse,
   contentType: string,
   texts: readonly (string | Buffer)[],
 ): Promise<void> {

@@ -1,5 +1,4 @@
-import express from 'express';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sendText } from './send-text';
 
@@ -8,10 +7,8 @@ describe('a large text', () => {
   let server: Server;
   let url: string;
   beforeAll(async () => {
-    const app = express().use((_request, response) => void sendText(response, 'application/json', texts));
-    server = await new Promise<Server>((resolve) => {
-      const listening: Server = app.listen(0, '127.0.0.1', () => resolve(listening));
-    });
+    server = createServer((_request, response) => void sendText(response, 'application/json', texts));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOfAddress, readAddress } from '@millrace/platform';
+import { networkOfAddress, readAddress } from '../client-address';
 
 export interface ConnectionLimits {
   /** Of one process. More are closed at once. */

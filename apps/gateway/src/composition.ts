@@ -30,7 +30,7 @@ import {
 } from './attempts';
 import type { GatewaySettings } from './gateway.config';
 import { GatewayRules } from './gateway-rules';
-import { RequestBodies, TokenAllowance, WorkerTokenGuard } from './http';
+import { RequestBodies, RequestsUnderWay, TokenAllowance, WorkerTokenGuard } from './http';
 import { WorkerControls, WorkerLanes } from './lanes';
 import { MessagesController, WorkersController } from './workers';
 
@@ -101,6 +101,7 @@ export async function composeGateway(
     [RateLimiter, limiter],
     [TokenAllowance, new TokenAllowance(settings.requestsPerMinute)],
     [RequestBodies, new RequestBodies(bodyLimits)],
+    [RequestsUnderWay, new RequestsUnderWay(settings)],
     [GatewayRules, new GatewayRules(settings)],
     [WorkerLanes, lanes],
     [WorkerControls, controls],

@@ -41,12 +41,12 @@ export const gatewaySettings = {
   ),
   maxConnections: setting(
     'GATEWAY_MAX_CONNECTIONS',
-    'Connections that a gateway keeps open at once; further ones are closed. A worker uses a few.',
+    'Connections that a gateway keeps open at once; further ones are closed. A worker uses a few. Requests of one token take a fourth of them at most.',
     integer({ min: 10, max: 1_000_000 }).default(2_000),
   ),
   bodyBytesInFlight: setting(
     'GATEWAY_BODY_BYTES_IN_FLIGHT',
-    'Bytes of request bodies that a gateway keeps in memory at once, apart from those up to 32 KiB; above it 429.',
+    'Bytes of request bodies and large answers that a gateway keeps in memory at once, apart from bodies up to 32 KiB; above it 429.',
     integer({ min: 1_048_576 }).default(67_108_864),
   ),
   bodyBytesInFlightPerToken: setting(

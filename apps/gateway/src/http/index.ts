@@ -3,5 +3,6 @@ export { CATALOGUE, END, Json, LOG, LargeJson, type LargeBody } from './json-bod
 export { openGateway } from './open-gateway';
 export { IdPipe } from './path-ids';
 export { RequestBodies } from './request-bodies';
+export { RequestsUnderWay } from './requests-under-way';
 export { BodyOf, type RequestBody } from './request-body';
 export { Holder, TokenAllowance, WorkerTokenGuard } from './worker-token.guard';

@@ -2,8 +2,20 @@ import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { NestLogger, createSequentialServer, listen, whenClosed, type Logger, type Metrics } from '@millrace/platform';
+import {
+  Connections,
+  JSON_TYPE,
+  NestLogger,
+  createSequentialServer,
+  endWithJson,
+  listen,
+  sendText,
+  whenClosed,
+  type Logger,
+  type Metrics,
+} from '@millrace/platform';
 import { EnvelopeFilter } from './envelope.filter';
+import { RequestBody } from './request-body';
 
 /** A part of an output over a slow line takes minutes; JSON has a deadline of its own. */
 const REQUEST_TIMEOUT_MS = 600_000;
@@ -11,19 +23,34 @@ const HEADERS_TIMEOUT_MS = 30_000;
 /** Longer than the idle timeout of the load balancers in front (60 s is common), so that they never reuse a closed connection. */
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADER_BYTES = 16_384;
+/** As long as a client of the API may. */
+const STALLED_MS = 120_000;
+const LARGE_ANSWER_CHARACTERS = 262_144;
 
 interface Listener {
   host: string;
   port: number;
   maxConnections: number;
   trustedProxies: number;
+  /** How long a worker may take nothing of its answer, in milliseconds. */
+  stalledMs?: number | undefined;
 }
 
 const OUTCOMES = ['answered', 'refused', 'failed', 'left'] as const;
 
 class GatewayAdapter extends ExpressAdapter {
-  constructor(private readonly maxConnections: number) {
+  constructor(private readonly connections: Connections) {
     super();
+  }
+
+  /** Large answers are written as fast as the worker takes them, and count for its token meanwhile. */
+  override reply(response: ServerResponse, body: unknown, statusCode?: number): unknown {
+    if (typeof body !== 'object' || body === null) return super.reply(response, body, statusCode) as unknown;
+    const text = JSON.stringify(body);
+    if (statusCode !== undefined) response.statusCode = statusCode;
+    if (text.length <= LARGE_ANSWER_CHARACTERS) return endWithJson(response, text);
+    RequestBody.of(response.req).hold(Buffer.byteLength(text));
+    return sendText(response, JSON_TYPE, [text]);
   }
 
   override initHttpServer(): void {
@@ -34,7 +61,7 @@ class GatewayAdapter extends ExpressAdapter {
       maxHeaderSize: MAX_HEADER_BYTES,
     };
     const server = createSequentialServer(options, this.getInstance<RequestListener>());
-    server.maxConnections = this.maxConnections;
+    this.connections.watch(server);
     this.httpServer = server;
   }
 }
@@ -46,11 +73,13 @@ class GatewayAdapter extends ExpressAdapter {
  */
 export async function openGateway(
   module: DynamicModule,
-  { host, port, maxConnections, trustedProxies }: Listener,
+  { host, port, maxConnections, trustedProxies, stalledMs = STALLED_MS }: Listener,
   logger: Logger,
   metrics: Pick<Metrics, 'remoteRequests'>,
 ): Promise<{ port: number; close(): Promise<void> }> {
-  const app = await NestFactory.create(module, new GatewayAdapter(maxConnections), {
+  // Of one address there may be many: workers of a site share one, and so does all that comes by a proxy.
+  const connections = new Connections({ connections: maxConnections, connectionsPerAddress: null, stalledMs });
+  const app = await NestFactory.create(module, new GatewayAdapter(connections), {
     logger: new NestLogger(logger),
     abortOnError: false,
     bodyParser: false,

@@ -1,10 +1,15 @@
 import { BodiesInFlight, Turns } from '@millrace/platform';
 
-/** The bodies that this process has in memory, and the order in which it looks at them. */
+/** Each takes a connection to PostgreSQL, of which a process has ten. */
+const ANSWERS_AT_A_TIME = 2;
+
+/** The bodies and large answers that this process has in memory, and the order in which it looks at them. */
 export class RequestBodies {
   private readonly inFlight: BodiesInFlight;
   /** What is made of one takes several times its size. */
   private readonly alone = new Turns(1, 'catalogues', { whose: 'all' });
+
+  private readonly answers = new Turns(ANSWERS_AT_A_TIME, 'claims and warm-ups', { whose: 'caller' });
 
   /** @param limits bytes of all tokens, and of one. */
   constructor({ bytes, bytesPerToken }: { bytes: number; bytesPerToken: number }) {
@@ -18,6 +23,24 @@ export class RequestBodies {
 
   release(tokenId: string, bytes: number): void {
     this.inFlight.release(tokenId, bytes);
+  }
+
+  /** Count bytes that are there already. */
+  hold(tokenId: string, bytes: number): void {
+    this.inFlight.hold(tokenId, bytes);
+  }
+
+  /**
+   * Make what may be a large answer, as one with a graph is: two of a token at a time, and none while what its workers have not yet
+   * taken is too much. What was made is not refused any more: a claim that its worker never learned of would cost the job an attempt.
+   *
+   * @throws Refusal `rate_limited`; what `work` throws.
+   */
+  answer<T>(tokenId: string, work: () => Promise<T>): Promise<T> {
+    return this.answers.run(tokenId, () => {
+      this.inFlight.assertRoom(tokenId);
+      return work();
+    });
   }
 
   /**

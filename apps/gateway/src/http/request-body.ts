@@ -53,6 +53,20 @@ export class RequestBody {
     this.heldBytes += bytes;
   }
 
+  /** Count bytes of its answer, which are in memory until they are out. */
+  hold(bytes: number): void {
+    this.bodies.hold(this.tokenId, bytes);
+    this.heldBytes += bytes;
+  }
+
+  /** Make an answer that may be large, in turn with others of its token. @throws as `RequestBodies` does. */
+  answer<T>(work: () => Promise<T>): Promise<T> {
+    return this.bodies.answer(this.tokenId, () => {
+      if (this.response.closed) throw broken();
+      return work();
+    });
+  }
+
   /** Do something that has it in memory. @throws what `work` throws. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.uses += 1;

@@ -7,6 +7,7 @@ import { WorkerTokens, type WorkerTokenHolder } from '@millrace/deployments';
 import { BoundedMap, VERSION, networkOfAddress, readAddress } from '@millrace/platform';
 import { RequestBodies } from './request-bodies';
 import { RequestBody } from './request-body';
+import { RequestsUnderWay } from './requests-under-way';
 
 /** Tokens remembered that were valid once, by their hashes: their lookups are not counted among those of what anyone may have made up. */
 const KNOWN_TOKENS = 10_000;
@@ -39,6 +40,7 @@ export class WorkerTokenGuard implements CanActivate {
     private readonly limiter: RateLimiter,
     private readonly allowance: TokenAllowance,
     private readonly bodies: RequestBodies,
+    private readonly underWay: RequestsUnderWay,
   ) {}
 
   /** @throws Refusal `invalid_request` for another protocol; `unauthorized`; `rate_limited`. */
@@ -62,6 +64,7 @@ export class WorkerTokenGuard implements CanActivate {
     this.known.set(hash, true);
     holders.set(request, holder);
     const response = context.switchToHttp().getResponse<ServerResponse>();
+    this.underWay.enter(holder.tokenId, response);
     RequestBody.open(request, response, this.bodies, holder.tokenId);
     return true;
   }

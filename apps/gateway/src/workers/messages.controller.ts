@@ -11,7 +11,7 @@ import {
 import { WorkerTokens, type WorkerTokenHolder } from '@millrace/deployments';
 import { WarmClaims, type ClaimedAttempt } from '@millrace/jobs';
 import { KeyRing } from '@millrace/platform';
-import { Gone, Holder, IdPipe, Json, WorkerTokenGuard } from '../http';
+import { BodyOf, Gone, Holder, IdPipe, Json, RequestsUnderWay, WorkerTokenGuard, type RequestBody } from '../http';
 import { WorkerControls, WorkerLanes } from '../lanes';
 
 /**
@@ -28,6 +28,7 @@ export class MessagesController {
     private readonly lanes: WorkerLanes,
     private readonly controls: WorkerControls,
     private readonly claims: WarmClaims,
+    private readonly underWay: RequestsUnderWay,
     ring: KeyRing,
   ) {
     this.scopeKey = ring.for('remote scopes')[0].secret;
@@ -42,7 +43,7 @@ export class MessagesController {
     @Gone() gone: AbortSignal,
   ): Promise<{ message: DispatchMessage | null }> {
     await this.tokens.assertLiveWorker(holder, id);
-    const message = await this.lanes.next(holder, id, gone);
+    const message = await this.underWay.wait(holder.tokenId, () => this.lanes.next(holder, id, gone));
     // The worker will never learn of it.
     if (message !== null && gone.aborted) this.lanes.done(id, message, message);
     return { message };
@@ -70,7 +71,8 @@ export class MessagesController {
     @Gone() gone: AbortSignal,
   ): Promise<{ cancel: string[] }> {
     await this.tokens.assertLiveWorker(holder, id);
-    return { cancel: await this.controls.next(holder.poolId, id, gone) };
+    const next = (): Promise<string[]> => this.controls.next(holder.poolId, id, gone);
+    return { cancel: await this.underWay.wait(holder.tokenId, next) };
   }
 
   /** Claim the attempt of a message, or one that suits the worker better. Of several requests with one claim id, each is answered the same. */
@@ -80,11 +82,12 @@ export class MessagesController {
     @Holder() holder: WorkerTokenHolder,
     @Param('worker', IdPipe) id: string,
     @Json(GatewayClaimSchema) { message, disk = [], lacking = [], ...claim }: GatewayClaim,
+    @BodyOf() body: RequestBody,
     @Gone() gone: AbortSignal,
   ): Promise<{ claimed: GatewayAttempt | null; left: DispatchMessage | null }> {
     await this.tokens.assertLiveWorker(holder, id);
     const worker = { id, poolId: holder.poolId, disk, lacking, gone, ...claim };
-    const { claimed, left } = await this.claims.take(message, worker);
+    const { claimed, left } = await body.answer(() => this.claims.take(message, worker));
     // Of one that went away, another request may be on its way here, or to another gateway.
     if (gone.aborted) return { claimed: null, left: null };
     this.lanes.done(id, message, left);

@@ -24,7 +24,17 @@ import {
 } from '@millrace/deployments';
 import { VERSION } from '@millrace/platform';
 import { GatewayRules } from '../gateway-rules';
-import { CATALOGUE, Holder, IdPipe, Json, LargeJson, WorkerTokenGuard, type LargeBody } from '../http';
+import {
+  BodyOf,
+  CATALOGUE,
+  Holder,
+  IdPipe,
+  Json,
+  LargeJson,
+  WorkerTokenGuard,
+  type LargeBody,
+  type RequestBody,
+} from '../http';
 
 /** How often workers of one token may join in a minute, where it may have few: of many, each twice. */
 const JOINS_PER_MINUTE = 20;
@@ -46,10 +56,10 @@ export class WorkersController {
 
   /** What a worker must know before it joins. */
   @Get('terms')
-  async terms(@Holder() { poolId }: WorkerTokenHolder): Promise<GatewayTerms> {
+  async terms(@Holder() { poolId }: WorkerTokenHolder, @BodyOf() body: RequestBody): Promise<GatewayTerms> {
     const { leaseSeconds, maxOutputsPerJob, logTailBytes } = this.rules.of;
     const { partBytes } = this.uploads;
-    const warmUp = await this.starts.warmUp(this.database, poolId);
+    const warmUp = await body.answer(() => this.starts.warmUp(this.database, poolId));
     return {
       ...{ protocol: GATEWAY_PROTOCOL, version: VERSION, pool: poolId },
       ...{ leaseSeconds, maxOutputsPerJob, logTailBytes, partBytes, servesModels: true, servesWarmUpModels: true },

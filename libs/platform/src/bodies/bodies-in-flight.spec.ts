@@ -28,4 +28,18 @@ describe('bodies in flight', () => {
     bodies.release('a', 1_000);
     bodies.take('b', 60);
   });
+
+  it('that are there already count, however many: a payer of whom nothing is may begin another, and no other', () => {
+    const bodies = open();
+    bodies.assertRoom('a');
+    bodies.hold('a', 1_000);
+    expect(() => bodies.assertRoom('a')).toThrow(busy);
+    bodies.assertRoom('b');
+    bodies.hold('b', 1);
+    // Below its own limit, above that of all.
+    expect(() => bodies.assertRoom('b')).toThrow(busy);
+    bodies.release('a', 1_000);
+    bodies.assertRoom('a');
+    bodies.assertRoom('b');
+  });
 });

@@ -38,8 +38,21 @@ export class BodiesInFlight {
     const { bytes: most, bytesPerPayer } = this.limits;
     if (own > 0 && own + bytes > bytesPerPayer) throw tooMuch('this caller', bytesPerPayer);
     if (this.total > 0 && this.total + bytes > most) throw tooMuch('all callers', most);
+    this.hold(payer, bytes);
+  }
+
+  /** Count bytes that are there already, however many there are. */
+  hold(payer: string, bytes: number): void {
     this.total += bytes;
-    this.byPayer.set(payer, own + bytes);
+    this.byPayer.set(payer, (this.byPayer.get(payer) ?? 0) + bytes);
+  }
+
+  /** Of what is large, and cannot be refused once its size is known: a payer of whom nothing is in flight may begin it. @throws Refusal `rate_limited`. */
+  assertRoom(payer: string): void {
+    const own = this.byPayer.get(payer) ?? 0;
+    const { bytes: most, bytesPerPayer } = this.limits;
+    if (own >= bytesPerPayer) throw tooMuch('this caller', bytesPerPayer);
+    if (own > 0 && this.total >= most) throw tooMuch('all callers', most);
   }
 
   release(payer: string, bytes: number): void {

@@ -7,6 +7,7 @@ const TOKENS = 'libs/deployments/src/tokens/worker-token.store.ts';
 const MODELS = ['apps/gateway/src/models.int-spec'];
 const REMOTE = ['apps/gateway/src/gateway.int-spec'];
 const BODIES = ['apps/gateway/src/bodies.int-spec'];
+const UNDER_WAY = ['apps/gateway/src/under-way.int-spec'];
 const PARTS = ['apps/gateway/src/part-bodies.int-spec'];
 
 /** Of the gateway: what a worker outside the cluster may see and do. @type {Guard[]} */
@@ -113,6 +114,27 @@ export const GATEWAY_GUARDS = [
     'if (bytes > UNCOUNTED_BYTES && bytes > this.heldBytes) this.take(',
     'if (bytes < 0) this.take(',
     BODIES,
+  ),
+  of(
+    'requests of a token that are under way are few',
+    'apps/gateway/src/http/requests-under-way.ts',
+    'if (count >= most) {',
+    'if (count < 0) {',
+    UNDER_WAY,
+  ),
+  of(
+    'a graph that its worker does not read counts for its token',
+    'apps/gateway/src/http/open-gateway.ts',
+    'RequestBody.of(response.req).hold(Buffer.byteLength(text));',
+    '',
+    UNDER_WAY,
+  ),
+  of(
+    'a worker that takes nothing of its answer is cut off',
+    'apps/gateway/src/http/open-gateway.ts',
+    'this.connections.watch(server);',
+    '',
+    UNDER_WAY,
   ),
   of(
     'parts that a store has in memory are counted',

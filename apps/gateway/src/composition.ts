@@ -23,6 +23,7 @@ import { KeyRing, Metrics, type Logger, type Shutdown } from '@millrace/platform
 import {
   AttemptsController,
   BytesController,
+  GraphNames,
   HeldAttempts,
   ModelsController,
   OutputReceipts,
@@ -93,6 +94,7 @@ export async function composeGateway(
     [RemoteAttempts, remote],
     [HeldAttempts, new HeldAttempts(remote)],
     [OutputReceipts, new OutputReceipts(secretKey)],
+    [GraphNames, new GraphNames()],
     [WorkerStore, new WorkerStore()],
     [WorkerStartStore, new WorkerStartStore()],
     [CatalogueStore, new CatalogueStore()],

@@ -1,5 +1,7 @@
 import { blake3 } from '@napi-rs/blake-hash';
 import { newId, type GatewayAttempt } from '@millrace/contracts';
+import { WorkerStartStore } from '@millrace/deployments';
+import { RemoteAttempts } from '@millrace/jobs';
 import { GatewayWorld, type GatewayAnswer, type RemoteWorker } from './fixtures/gateway-world';
 
 const NAME = 'mine.safetensors';
@@ -52,6 +54,17 @@ describe('the models of an attempt', () => {
       expect((await worker.of(attempt, 'GET', `models/${encodeURIComponent(digest)}`)).status).toBe(404);
       expect((await read(worker, attempt, encodeURIComponent(digest), 'bytes=0-2')).status).toBe(404);
     }
+  });
+
+  it('are found with one reading of its graph, however often they are asked for', async () => {
+    const [worker, attempt] = await attemptWithModel();
+    const readings = jest.spyOn(RemoteAttempts.prototype, 'workflowOf');
+    const ask = (): Promise<GatewayAnswer> => worker.of(attempt, 'POST', 'models', { names: [NAME] });
+    for (const { body } of [await ask(), ...(await Promise.all([ask(), ask()]))]) {
+      expect(body).toMatchObject({ files: [{ name: NAME }] });
+    }
+    expect(readings).toHaveBeenCalledTimes(1);
+    readings.mockRestore();
   });
 
   it('are for who holds the attempt alone', async () => {
@@ -156,6 +169,34 @@ describe('the models that a deployment names', () => {
     const other = digestOf('of the same account');
     expect((await world.ask('GET', `warm-up/models/${other}`, { token })).status).toBe(404);
     expect((await bytesOf(worker, other)).status).toBe(404);
+  });
+
+  it('are found with one reading of its graph by requests that come at once', async () => {
+    const accountId = await world.account();
+    await world.model(accountId, NAME, 'weights');
+    const worker = await warmedUp(accountId, graph);
+    const readings = jest.spyOn(WorkerStartStore.prototype, 'warmUp');
+    const path = `warm-up/models/${digestOf('weights')}`;
+    const ask = (): Promise<GatewayAnswer> => world.ask('GET', path, { token: worker.token });
+    expect((await Promise.all([ask(), ask(), ask()])).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(readings).toHaveBeenCalledTimes(1);
+    readings.mockRestore();
+  });
+
+  it('are found at once when its graph names them newly', async () => {
+    const accountId = await world.account();
+    await world.model(accountId, NAME, 'weights');
+    await world.model(accountId, 'newly.safetensors', 'named since');
+    const worker = await warmedUp(accountId, null);
+    const change = (warmUp: string): Promise<unknown> =>
+      world.test.database.models.deployment.updateMany({ where: { poolId: worker.poolId }, data: { warmUp } });
+    expect((await named(worker, [NAME])).status).toBe(403);
+    await change(graph);
+    expect((await named(worker, [NAME])).body).toMatchObject({ files: [{ name: NAME }] });
+    await change(graph.replace(NAME, 'newly.safetensors'));
+    expect(await bytesOf(worker, digestOf('named since'))).toMatchObject({ status: 206, text: 'nam' });
+    const { body } = await named(worker, ['newly.safetensors']);
+    expect(body).toMatchObject({ files: [{ name: 'newly.safetensors' }] });
   });
 
   it('are for workers of the pool alone, for as long as its deployment names them', async () => {

@@ -1,3 +1,4 @@
+export { GraphNames } from './graph-names';
 export { AttemptsController } from './attempts.controller';
 export { BytesController } from './bytes.controller';
 export { HeldAttempts } from './held-attempts';

@@ -5,9 +5,10 @@ import type { WorkerTokenHolder } from '@millrace/deployments';
 import { RemoteAttempts } from '@millrace/jobs';
 import { ModelLibrarySource } from '@millrace/models';
 import { Metrics } from '@millrace/platform';
-import { Gone, Holder, Json, WorkerTokenGuard } from '../http';
+import { BodyOf, Gone, Holder, Json, WorkerTokenGuard, type RequestBody } from '../http';
+import { GraphNames } from './graph-names';
 import { Fenced, HeldAttempts, type NamedFence } from './held-attempts';
-import { among, digestOf, namesIn, rangeOf, sendPart } from './model-request';
+import { among, digestOf, rangeOf, sendPart } from './model-request';
 
 /**
  * The models of the library that a worker needs for its attempt: those that the account of the attempt may use, found by names of its
@@ -21,6 +22,7 @@ export class ModelsController {
     private readonly attempts: RemoteAttempts,
     private readonly library: ModelLibrarySource,
     private readonly metrics: Metrics,
+    private readonly graphs: GraphNames,
   ) {}
 
   /** What the names of the job's graph mean for its account; of other names, nothing is said. */
@@ -30,10 +32,14 @@ export class ModelsController {
     @Holder() holder: WorkerTokenHolder,
     @Fenced() fence: NamedFence,
     @Json(GatewayModelNamesSchema) { names }: { names: string[] },
+    @BodyOf() body: RequestBody,
   ): Promise<{ files: ModelFile[] }> {
     const { accountId, jobId } = await this.held.get(fence, holder);
-    const named = namesIn((await this.attempts.workflowOf(jobId)) ?? '{}');
-    return { files: await this.library.find(accountId, among(names, named)) };
+    const graph = await this.graphs.of(body, `job ${jobId}`, async () => {
+      const workflow = await this.attempts.workflowOf(jobId);
+      return workflow === null ? null : { accountId, workflow };
+    });
+    return { files: await this.library.find(accountId, among(names, graph.names)) };
   }
 
   /** Where the bytes of a model are. */

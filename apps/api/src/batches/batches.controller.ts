@@ -34,14 +34,14 @@ export class BatchesController {
   @Serves(postBatches)
   async submit(input: InputOf<typeof postBatches>): Promise<AnswerOf<typeof postBatches>> {
     const { visitor, idempotencyKey, request, response } = input;
-    const { caller, scope, surface, demo } = visitor;
+    const { scope, surface, demo } = visitor;
     if (demo) throw new Refusal('forbidden', 'A demo deployment takes no batches; submit single jobs.');
     assertNoReuse(request, 'batches');
     const retry = retryPolicyOf(request);
     const spendLimitMicros = spendLimitOf(request) ?? null;
     const body = await readBytes(request, this.settings.maxBatchBytes);
     const traceparent = currentTraceparent();
-    const submission = { caller, scope, body, idempotencyKey, retry, spendLimitMicros, traceparent };
+    const submission = { caller: visitor.caller, scope, body, idempotencyKey, retry, spendLimitMicros, traceparent };
     const target = (): Promise<Target> => this.destinations.of(surface);
     const { batch, isRepeat, spend } = await this.submissions.submit({ ...submission, target });
     response.status(isRepeat ? 200 : 201);

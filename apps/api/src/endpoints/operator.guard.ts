@@ -39,13 +39,20 @@ export class OperatorGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const { access } = endpointOf(context.getHandler());
     if (access.by !== 'operator') throw new Error(`no operator comes by ${access.by}`);
+    const operator = await this.identify(request, access);
+    admit(request, { operator }, async () => {
+      Object.assign(operator, await this.identify(request, access));
+    });
+    return true;
+  }
+
+  private async identify(request: Request, access: Extract<Access, { by: 'operator' }>): Promise<AdmittedOperator> {
     const session = await this.sessionOf(request);
     const named = session === null ? await this.ofToken(request) : session.named;
     const actor = named?.actor ?? 'admin';
     const operator = { actor, address: addressOf(request), reason: reasonOf(request), named, session };
     assertMay(operator, access);
-    admit(request, { operator });
-    return true;
+    return operator;
   }
 
   /** Null where the request presents none, or an Authorization header, which alone counts then. */

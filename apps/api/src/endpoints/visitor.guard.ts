@@ -22,9 +22,11 @@ export class VisitorGuard implements CanActivate {
       return true;
     }
     if (access.by !== 'surface' && access.by !== 'api_key') throw new Error(`nobody visits by ${access.by}`);
-    const visitor = await this.callers.identify(request, access, countedAs);
+    const visitor = { ...(await this.callers.identify(request, access, countedAs)) };
     if (quota !== undefined) this.limits.takeQuota(request, visitor, quota);
-    admit(request, { visitor }, () => this.callers.confirm(request, visitor, access.scope));
+    admit(request, { visitor }, async () => {
+      visitor.caller = await this.callers.confirm(request, visitor, access);
+    });
     return true;
   }
 }

@@ -3,8 +3,9 @@ import type { JobScope } from '@millrace/jobs';
 import { contextOf, type Surface } from '../http';
 import type { Access } from './access';
 
-/** Who sent a request and where it came to. Made by `VisitorGuard` before any handler runs; nothing changes it. */
+/** Who sent a request and where it came to. Made by `VisitorGuard` before any handler runs. */
 export interface Visitor {
+  /** Has the rights of when the guard let them in; once a slow body is there, those of then: take it after the body was read. */
   readonly caller: Readonly<Caller>;
   /** Where the caller's jobs are found. */
   readonly scope: Readonly<JobScope>;
@@ -42,7 +43,7 @@ export type Guest =
 /**
  * Keep who a guard let in, for the handler of this request.
  *
- * @param confirm rejects when the guest has lost access since.
+ * @param confirm rejects when the guest has lost access since, and gives them the rights that they have now. Of no use where there is no body.
  */
 export function admit(request: object, guest: Guest, confirm?: () => Promise<void>): void {
   const context = contextOf(request);

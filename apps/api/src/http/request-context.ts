@@ -18,7 +18,7 @@ export interface RequestContext {
   readonly network: string;
   /** Who the endpoint's guard let in; null until then. */
   guest: unknown;
-  /** Rejects when who was let in has lost access since. Set with `guest`. */
+  /** Renews the rights of the guest; rejects when they have lost access since. Set with `guest`. */
   confirm: () => Promise<void>;
   /** Whose limits the bytes of the request count against: its account, and until that is known its address. */
   payer: string;

@@ -19,12 +19,12 @@ export class EstimatesController {
 
   @Serves(postEstimates)
   async estimate({ visitor, request }: InputOf<typeof postEstimates>): Promise<AnswerOf<typeof postEstimates>> {
-    const { caller, scope, surface, demo } = visitor;
+    const { scope, surface, demo } = visitor;
     const reuse = demo ? null : reuseOf(request);
     const spendLimitMicros = spendLimitOf(request);
     const body = await readBytes(request, this.settings.maxWorkflowBytes);
     const target = (): Promise<Target> => this.destinations.of(surface, { wake: false });
-    const asked = { caller, scope, body, target, reuse, spendLimitMicros };
+    const asked = { caller: visitor.caller, scope, body, target, reuse, spendLimitMicros };
     return presentEstimate(await inTurn(request, body, () => this.estimates.estimate(asked)));
   }
 }

@@ -62,11 +62,12 @@ export class JobsController {
   @Serves(postJobs)
   async submit(input: InputOf<typeof postJobs>): Promise<AnswerOf<typeof postJobs>> {
     const { visitor, idempotencyKey, request, response } = input;
-    const { caller, scope, surface } = visitor;
+    const { scope, surface } = visitor;
     const asked = await this.asked(input).catch(async (error: unknown) => {
-      throw await this.submissions.preferKeyReuse({ caller, idempotencyKey }, error);
+      throw await this.submissions.preferKeyReuse({ caller: visitor.caller, idempotencyKey }, error);
     });
     const { body } = asked;
+    const { caller } = visitor;
     const submission = { ...asked, caller, scope, idempotencyKey, traceparent: currentTraceparent() };
     // A request that is repeated under its key asks for the same version of the deployment.
     const seed = idempotencyKey === undefined ? undefined : `${caller.accountId} ${idempotencyKey}`;

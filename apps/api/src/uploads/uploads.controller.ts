@@ -20,8 +20,8 @@ export class UploadsController {
 
   @Serves(beginUpload)
   async begin({ visitor, request }: InputOf<typeof beginUpload>): Promise<AnswerOf<typeof beginUpload>> {
-    const { accountId, limits, sharedUploads } = visitor.caller;
     const { body } = await readJson(request, JSON_OBJECT);
+    const { accountId, limits, sharedUploads } = visitor.caller;
     const faults: FieldError[] = [];
     const sizeBytes = sizeOf(body.size_bytes, faults);
     const fields = keptFor(visitor.caller, readUploadFields(body, faults), this.settings);

@@ -79,15 +79,24 @@ export class Callers {
   /**
    * Ask again whether who was let in has access. Counts no request.
    *
+   * @returns the caller, with the rights that they have now.
    * @throws Refusal 401 `unauthorized`, 403 `forbidden`, when that has ended.
    */
-  async confirm(request: Request, { caller, surface, demo }: Visitor, scope: Scope): Promise<void> {
+  async confirm(
+    request: Request,
+    { caller, surface, demo }: Visitor,
+    access: Extract<Access, { scope: Scope }>,
+  ): Promise<Visitor['caller']> {
     if (demo) {
       const deployment = await this.deployments.find(surface.deploymentId ?? '');
       if (deployment === null || deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
-    } else if (surface.kind !== 'self_hosted' || caller.sessionId !== undefined) {
-      assertScope(await this.keyHolder(request), scope);
+      return caller;
     }
+    if (surface.kind === 'self_hosted' && caller.sessionId === undefined) return caller;
+    const now = await this.keyHolder(request);
+    assertAdmits(access, now);
+    assertScope(now, access.scope);
+    return now;
   }
 
   private async onSurface(request: Request, scope: Scope, countedAs: CountedAs): Promise<Identity> {

@@ -45,12 +45,16 @@ const OF_OWNERS = [
 
 /**
  * What takes more scopes than that of its endpoint: a key that only buys credits does not lift a cap (`assertSetsCaps`), and one that manages
- * keys reads no archive of what it may not read elsewhere.
+ * keys reads no archive of what it may not read elsewhere, and has none written to a bucket.
  */
 const ALSO: Readonly<Record<string, readonly Scope[]>> = {
   'PUT /platform/v1/spend/caps': ['keys:admin'],
   'DELETE /platform/v1/spend/caps/{id}': ['keys:admin'],
   'GET /platform/v1/account/export': ['jobs:read', 'assets:read', 'usage:read', 'webhooks:read'],
+  'PUT /platform/v1/export-destination': ['usage:read'],
+  'PATCH /platform/v1/export-destination': ['usage:read'],
+  'POST /platform/v1/export-destination/test': ['usage:read'],
+  'POST /platform/v1/exports/{day}/deliver': ['usage:read'],
 };
 
 /** Routes of the ops listener that every process has, for probes and scrapers. */

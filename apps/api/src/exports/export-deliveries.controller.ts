@@ -1,8 +1,10 @@
 import { Controller } from '@nestjs/common';
+import { assertScope } from '@millrace/accounts';
 import { ExportDeliveries } from '@millrace/billing';
 import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
 import { deliverExport, getExportDelivery, listExportDeliveries } from './export-deliveries.endpoints';
 import { presentDelivery } from './export.presenter';
+import { EXPORTED } from './exported-scope';
 
 /** Days that are written to the account's bucket. */
 @Controller()
@@ -21,6 +23,7 @@ export class ExportDeliveriesController {
 
   @Serves(deliverExport)
   async deliver({ visitor, params }: InputOf<typeof deliverExport>): Promise<AnswerOf<typeof deliverExport>> {
+    assertScope(visitor.caller, EXPORTED);
     return presentDelivery(await this.deliveries.requestDay(visitor.caller.accountId, params.day));
   }
 }

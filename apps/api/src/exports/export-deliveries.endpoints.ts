@@ -1,5 +1,6 @@
 import { defineEndpoint, pathText, recordId } from '../endpoints';
 import { ExportDeliveryPageSchema, ExportDeliveryQuery, ExportDeliverySchema } from './export-destination.schemas';
+import { NEEDS_EXPORTED } from './exported-scope';
 
 const reads = { method: 'get', tag: 'credits', access: { by: 'api_key', scope: 'usage:read' } } as const;
 
@@ -35,7 +36,8 @@ export const deliverExport = defineEndpoint({
   access: { by: 'api_key', scope: 'keys:admin' },
   summary: 'Have a day written to the destination',
   description:
-    'A day before the destination was set, or one that was written already: its files are replaced by the same ones.',
+    'A day before the destination was set, or one that was written already: its files are replaced by the same ones. ' +
+    NEEDS_EXPORTED,
   answers: { 201: { description: 'The delivery; it is tried within some seconds.', schema: ExportDeliverySchema } },
   errors: ['not_found'],
 });

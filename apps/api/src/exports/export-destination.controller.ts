@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { z } from 'zod';
-import { AuditLog } from '@millrace/accounts';
+import { AuditLog, assertScope } from '@millrace/accounts';
 import { ExportDeliveries, ExportDestinations, type DestinationDraft } from '@millrace/billing';
 import { Serves, actorOf, type AnswerOf, type InputOf } from '../endpoints';
 import {
@@ -12,6 +12,7 @@ import {
 } from './export-destination.endpoints';
 import type { ExportDestinationPutSchema } from './export-destination.schemas';
 import { presentDelivery, presentDestination } from './export.presenter';
+import { EXPORTED } from './exported-scope';
 
 /** Where the account has its daily exports written. Each change is in the audit log. */
 @Controller()
@@ -34,6 +35,7 @@ export class ExportDestinationController {
     request,
   }: InputOf<typeof putExportDestination>): Promise<AnswerOf<typeof putExportDestination>> {
     const { accountId } = visitor.caller;
+    assertScope(visitor.caller, EXPORTED);
     const { bucket, endpoint, prefix } = body;
     const destination = await this.audit.record(actorOf(visitor.caller, request), async (tx, note) => {
       const made = await this.destinations.put(tx, accountId, draftOf(body));
@@ -50,6 +52,7 @@ export class ExportDestinationController {
     request,
   }: InputOf<typeof patchExportDestination>): Promise<AnswerOf<typeof patchExportDestination>> {
     const { accountId } = visitor.caller;
+    assertScope(visitor.caller, EXPORTED);
     const destination = await this.audit.record(actorOf(visitor.caller, request), async (tx, note) => {
       note({ ...changed(body.enabled ? 'enable' : 'disable', accountId), details: {} });
       return this.destinations.enable(tx, accountId, body.enabled);
@@ -68,6 +71,7 @@ export class ExportDestinationController {
 
   @Serves(testExportDestination)
   async test({ visitor }: InputOf<typeof testExportDestination>): Promise<AnswerOf<typeof testExportDestination>> {
+    assertScope(visitor.caller, EXPORTED);
     return presentDelivery(await this.deliveries.test(visitor.caller.accountId));
   }
 }

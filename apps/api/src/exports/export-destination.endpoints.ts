@@ -5,6 +5,7 @@ import {
   ExportDestinationPutSchema,
   ExportDestinationSchema,
 } from './export-destination.schemas';
+import { NEEDS_EXPORTED } from './exported-scope';
 
 const path = '/platform/v1/export-destination';
 const writes = { tag: 'credits', access: { by: 'api_key', scope: 'keys:admin' }, path } as const;
@@ -29,7 +30,7 @@ export const putExportDestination = defineEndpoint({
   description:
     'Each day (UTC) is written within minutes after it is complete: `<prefix>usage/<day>.csv.gz`, `<prefix>ledger/<day>.csv.gz`, and last ' +
     '`<prefix>manifest/<day>.json` with rows, amounts and SHA-256 of both. The first is the last complete day. What was set before is replaced, ' +
-    'and days that wait go to the new place.',
+    `and days that wait go to the new place. ${NEEDS_EXPORTED}`,
   body: ExportDestinationPutSchema,
   example: {
     bucket: 'acme-finance',
@@ -46,7 +47,7 @@ export const patchExportDestination = defineEndpoint({
   id: 'patchExportDestination',
   method: 'patch',
   summary: 'Stop or resume the delivery of daily exports',
-  description: 'One that was disabled because it failed is enabled like this when the bucket is well.',
+  description: `One that was disabled because it failed is enabled like this when the bucket is well. ${NEEDS_EXPORTED}`,
   body: ExportDestinationPatchSchema,
   answers: { 200: { description: 'The destination as it is now.', schema: ExportDestinationSchema } },
   errors: ['not_found'],
@@ -70,7 +71,8 @@ export const testExportDestination = defineEndpoint({
   path: '/platform/v1/export-destination/test',
   summary: 'Test the destination of daily exports',
   description:
-    'Writes `<prefix>test.txt`, once. Ask for the delivery until it is `delivered`, or `failed` with the reason in `attempts`.',
+    'Writes `<prefix>test.txt`, once. Ask for the delivery until it is `delivered`, or `failed` with the reason in `attempts`. ' +
+    NEEDS_EXPORTED,
   answers: { 201: { description: 'The delivery; it is tried within some seconds.', schema: ExportDeliverySchema } },
   errors: ['not_found'],
 });

@@ -181,6 +181,28 @@ describe('a key with keys:admin alone', () => {
     expect((await byKey(reader.key, 'GET', EXPORT)).status).toBe(200);
   });
 
+  it('has no day of usage and ledger written to a bucket of its own', async () => {
+    const json = {
+      bucket: 'mine',
+      region: 'eu-central-1',
+      access_key_id: 'AKIAEXAMPLE',
+      secret_access_key: 'a-secret',
+    };
+    const destination = '/platform/v1/export-destination';
+    const put: [method: string, path: string, json: object] = ['PUT', destination, json];
+    const acts: [method: string, path: string, json?: object][] = [
+      put,
+      ['PATCH', destination, { enabled: true }],
+      ['POST', `${destination}/test`],
+      ['POST', '/platform/v1/exports/2026-01-01/deliver'],
+    ];
+    const { key } = await api.key(account.id, ['keys:admin']);
+    for (const act of acts) expect(await byKey(key, ...act)).toMatchObject(lacks('usage:read'));
+    const reader = await api.key(account.id, ['keys:admin', 'usage:read']);
+    expect((await byKey(reader.key, ...put)).status).toBe(200);
+    expect((await byKey(key, 'DELETE', destination)).status).toBe(204);
+  });
+
   it('erases no job and nothing that carries a label', async () => {
     const { key } = await api.key(account.id, ['keys:admin', 'jobs:write']);
     const subjects = [

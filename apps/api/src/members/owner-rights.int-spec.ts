@@ -245,6 +245,45 @@ describe('an invitation', () => {
     },
   );
 
+  const accept = async () => {
+    const invitation = tokenIn((await waitingMails(api)).at(-1));
+    const client = api.client(null);
+    const looked = await client.call('POST', '/platform/v1/sessions/offers', { json: { invitation } });
+    const taken = await client.call('POST', '/platform/v1/sessions', { json: { invitation } });
+    return [looked.status, taken.status];
+  };
+  const rotate = async (id: string): Promise<string> => {
+    const json = { overlap_seconds: 0 };
+    const rotated = await byKey<{ id: string }>(account.key, 'POST', `${KEYS}/${id}/rotate`, json);
+    expect(rotated.status).toBe(201);
+    return rotated.body.id;
+  };
+
+  it('goes on with the successor of the key that made it', async () => {
+    const { key, keyId } = await api.key(account.id);
+    const { id } = await invite(key);
+    await rotate(await rotate(keyId));
+    expect(await openOnes()).toEqual([id]);
+    expect(await accept()).toEqual([200, 201]);
+  });
+
+  it('ends with the last successor of the key that made it', async () => {
+    const { key, keyId } = await api.key(account.id);
+    await invite(key);
+    const successor = await rotate(await rotate(keyId));
+    expect((await byKey(account.key, 'DELETE', `${KEYS}/${successor}`)).status).toBe(204);
+    expect(await openOnes()).toEqual([]);
+    expect(await accept()).toEqual([401, 401]);
+  });
+
+  it('ends when the key that made it expires', async () => {
+    const { key, keyId } = await api.key(account.id);
+    await invite(key);
+    await api.test.database.models.apiKey.update({ where: { id: keyId }, data: { expiresAt: new Date() } });
+    expect(await openOnes()).toEqual([]);
+    expect(await accept()).toEqual([401, 401]);
+  });
+
   it('stays when its owner stays one, and ends with the key that made it', async () => {
     const ada = await join('owner');
     const [key, other] = [await makeKey(ada.browser), await makeKey(ada.browser)];
@@ -255,5 +294,7 @@ describe('an invitation', () => {
     const id = body.api_keys.find(({ last_four: end }) => key.endsWith(end))?.id ?? '';
     expect((await byKey(account.key, 'DELETE', `${KEYS}/${id}`)).status).toBe(204);
     expect(await openOnes()).toEqual([kept.id]);
+    const stored = await api.test.database.models.invitation.findMany({ where: { accountId: account.id } });
+    expect(stored.map((one) => one.id)).toEqual([kept.id]);
   });
 });

@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { newId, type MemberRole } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import { isLive } from '../api-key.store';
 import { keysOfMembers, type Member } from './member.store';
 
 /** Who was asked to become a member of an account, and has not answered yet. */
@@ -23,6 +24,23 @@ interface NewInvitation extends Pick<Invitation, 'accountId' | 'email' | 'role'>
 
 const columns = Prisma.sql`id, account_id, email, role, created_at, expires_at`;
 
+/**
+ * Whether who made the invitation `i` could make it now: a member who is an owner, or a key of which itself or a successor works. What a key
+ * made goes on with its successors, and ends with the last of them, also when that expires.
+ */
+const inviterWorks = Prisma.sql`(
+  EXISTS (SELECT FROM members m WHERE m.account_id = i.account_id AND m.role = 'owner' AND m.removed_at IS NULL
+    AND m.id = CASE WHEN i.invited_by LIKE 'member:%' THEN split_part(i.invited_by, ':', 2)::uuid END)
+  OR EXISTS (
+    WITH RECURSIVE line (id, rotated_to) AS (
+      SELECT first.id, first.rotated_to FROM api_keys first WHERE first.account_id = i.account_id
+        AND first.id = CASE WHEN i.invited_by LIKE 'api_key:%' THEN split_part(i.invited_by, ':', 2)::uuid END
+      UNION SELECT next.id, next.rotated_to FROM api_keys next JOIN line ON next.id = line.rotated_to
+    )
+    SELECT FROM line JOIN api_keys k ON k.id = line.id WHERE ${isLive}))`;
+/** Whether the invitation `i` can be accepted. */
+const isOpen = Prisma.sql`i.expires_at > now() AND ${inviterWorks}`;
+
 /** The SQL of invitations. One that was accepted or taken back is deleted. */
 export class InvitationStore {
   /** Invite somebody. An invitation of the same address is replaced: its link counts no more. */
@@ -40,7 +58,7 @@ export class InvitationStore {
   /** Those that can still be accepted, newest first. */
   async list(tx: Statements, accountId: string): Promise<Invitation[]> {
     return tx.rows(Prisma.sql`
-      SELECT ${columns} FROM invitations WHERE account_id = ${accountId}::uuid AND expires_at > now() ORDER BY id DESC`);
+      SELECT ${columns} FROM invitations i WHERE i.account_id = ${accountId}::uuid AND ${isOpen} ORDER BY i.id DESC`);
   }
 
   /** Take an invitation back. @returns null where there is none. */
@@ -70,10 +88,10 @@ export class InvitationStore {
     return rows.map((row) => row.id);
   }
 
-  /** Whose invitation it is. @returns null when it was used or replaced, or has expired. */
+  /** Whose invitation it is. @returns null when it was used or replaced, or has expired, or who made it works no more. */
   async accountOf(tx: Statements, hash: Buffer): Promise<string | null> {
     const [row] = await tx.rows<{ accountId: string }>(Prisma.sql`
-      SELECT account_id FROM invitations WHERE token_hash = ${hash} AND expires_at > now()`);
+      SELECT i.account_id FROM invitations i WHERE i.token_hash = ${hash} AND ${isOpen}`);
     return row?.accountId ?? null;
   }
 
@@ -81,14 +99,14 @@ export class InvitationStore {
   async look(tx: Statements, hash: Buffer): Promise<(Invitation & { accountName: string }) | null> {
     const [row] = await tx.rows<Invitation & { accountName: string }>(Prisma.sql`
       SELECT ${columns}, (SELECT name FROM accounts WHERE accounts.id = account_id) AS account_name
-      FROM invitations WHERE token_hash = ${hash} AND expires_at > now()`);
+      FROM invitations i WHERE i.token_hash = ${hash} AND ${isOpen}`);
     return row ?? null;
   }
 
-  /** Use an invitation up: of two that try, one gets it. @returns null when it was used or replaced, or has expired. */
+  /** Use an invitation up: of two that try, one gets it. @returns null as `accountOf` does. */
   async take(tx: Statements, hash: Buffer): Promise<Invitation | null> {
     const [row] = await tx.rows<Invitation>(Prisma.sql`
-      DELETE FROM invitations WHERE token_hash = ${hash} AND expires_at > now() RETURNING ${columns}`);
+      DELETE FROM invitations i WHERE i.token_hash = ${hash} AND ${isOpen} RETURNING ${columns}`);
     return row ?? null;
   }
 

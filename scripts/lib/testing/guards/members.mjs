@@ -151,7 +151,8 @@ export const MEMBER_GUARDS = [
     'CASE WHEN e.actor ~ ${OUTSIDERS} THEN e.address ELSE e.address END',
     AUDIT,
   ),
-  of('an invitation expires', INVITATION_STORE, '${hash} AND expires_at > now() RETURNING', '${hash} RETURNING', TESTS),
+  of('an invitation expires', INVITATION_STORE, 'i.expires_at > now() AND ${inviterWorks}', '${inviterWorks}', TESTS),
+  of('an invitation ends when its inviter does', INVITATION_STORE, ' AND ${inviterWorks}`', '`', OWNERS),
   of(
     'a key of a member does no more than the role',
     'libs/accounts/src/key-scopes.ts',
@@ -242,5 +243,19 @@ export const MEMBER_GUARDS = [
     'for (const scope of ARCHIVED) assertScope(visitor.caller, scope);',
     '',
     OWNERS,
+  ),
+  of(
+    'who has the days of an account written to a bucket may read them',
+    'apps/api/src/exports/export-deliveries.controller.ts',
+    'assertScope(visitor.caller, EXPORTED);',
+    '',
+    OWNERS,
+  ),
+  of(
+    'what follows a slow body is done with the rights of then',
+    'apps/api/src/endpoints/visitor.guard.ts',
+    'visitor.caller = await this.callers.confirm',
+    'await this.callers.confirm',
+    ['apps/api/src/endpoints/slow-bodies.int-spec'],
   ),
 ];

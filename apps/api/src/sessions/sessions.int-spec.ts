@@ -1,4 +1,5 @@
-import { SCOPES } from '@millrace/contracts';
+import { randomBytes } from 'node:crypto';
+import { SCOPES, newId } from '@millrace/contracts';
 import { KeyRing } from '@millrace/platform';
 import { SecretMint } from '@millrace/accounts';
 import { eventually, type Answer } from '@millrace/testing';
@@ -283,6 +284,35 @@ describe('a session', () => {
     for (let count = 0; count < 49; count += 1) await signIn(key);
     expect([await sessionStatusOf(first), await sessionStatusOf(second)]).toEqual([401, 200]);
     expect(await sessionStatusOf(owner)).toBe(200);
+  });
+
+  it.each([
+    ['of a member', 50],
+    ['of the account', 999],
+  ])('of an owner goes on while many keys %s sign in again and again', async (whose, left) => {
+    const { models } = api.test.database;
+    const own = await api.account();
+    const owner = await signIn(own.key);
+    const keys = await Promise.all(Array.from({ length: 20 }, () => api.key(own.id, ['jobs:read'])));
+    const ids = keys.map(({ keyId }) => keyId);
+    if (whose === 'of a member') {
+      const member = { accountId: own.id, email: 'dev@example.com', role: 'developer' };
+      const { id } = await models.member.create({ data: { id: newId(), ...member } });
+      await models.apiKey.updateMany({ where: { id: { in: ids } }, data: { memberId: id } });
+    }
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const sessionsOf = (apiKeyId: string) =>
+      Array.from({ length: 50 }, () => ({
+        id: newId(),
+        accountId: own.id,
+        apiKeyId,
+        secretHash: randomBytes(32),
+        expiresAt,
+      }));
+    await models.consoleSession.createMany({ data: ids.flatMap(sessionsOf) });
+    const newest = await signIn(keys[0]?.key);
+    expect([await sessionStatusOf(owner), await sessionStatusOf(newest)]).toEqual([200, 200]);
+    expect(await models.consoleSession.count({ where: { apiKeyId: { in: ids } } })).toBe(left);
   });
 
   it('ends with its key', async () => {

@@ -137,11 +137,24 @@ export class SessionStore {
       DELETE FROM console_sessions s WHERE ${isOf(of)} AND (s.id <> ${except}::uuid) IS NOT FALSE`);
   }
 
-  /** Delete sessions but for the newest ones kept. @returns how many. */
-  async keepNewest(tx: Statements, of: SessionsOf, kept: number): Promise<number> {
+  /**
+   * Delete what an account has beyond these numbers of sessions: of one holder its oldest, of the account the oldest of the holder who has
+   * most, so that nobody ends those of others by signing in again and again. Sessions without a key have no limit of a holder.
+   *
+   * @param most a holder is a member with all keys of theirs, or a key of the account.
+   * @returns how many.
+   */
+  async keepNewest(tx: Statements, accountId: string, most: { ofAccount: number; ofHolder: number }): Promise<number> {
     return tx.execute(Prisma.sql`
-      DELETE FROM console_sessions WHERE account_id = ${of.accountId}::uuid AND id IN (
-        SELECT s.id FROM console_sessions s WHERE ${isOf(of)} ORDER BY s.id DESC OFFSET ${kept})`);
+      DELETE FROM console_sessions WHERE account_id = ${accountId}::uuid AND id IN (
+        SELECT id FROM (
+          SELECT id, api_key_id, of_holder, row_number() OVER (ORDER BY of_holder, id DESC) AS of_account FROM (
+            SELECT s.id, s.api_key_id,
+                   row_number() OVER (PARTITION BY coalesce(k.member_id, s.api_key_id) ORDER BY s.id DESC) AS of_holder
+            FROM console_sessions s LEFT JOIN api_keys k ON k.id = s.api_key_id WHERE s.account_id = ${accountId}::uuid
+          ) AS held
+        ) AS counted
+        WHERE of_account > ${most.ofAccount}::int OR (api_key_id IS NOT NULL AND of_holder > ${most.ofHolder}::int))`);
   }
 
   /** Delete sessions that have expired, `batch` at most. @returns how many. */

@@ -21,9 +21,8 @@ import type { SessionStore } from './session.store';
 /** A session that was ended is refused everywhere within 5 s, as a revoked key is. */
 const SESSION_TTL_MS = 3_000;
 const CACHED_SESSIONS = 10_000;
-/** Of one account, and of these of one key; one more ends the oldest. No key ends those of others by signing in again and again. */
-const SESSIONS_PER_ACCOUNT = 1_000;
-const SESSIONS_PER_KEY = 50;
+/** Of one account, and of these of one member with all their keys, or of one key of the account. */
+const MOST_SESSIONS = { ofAccount: 1_000, ofHolder: 50 };
 
 /** Who is signed in to the console. Signing in, and signing out everywhere, are in the audit log. */
 export class SessionsService {
@@ -69,8 +68,7 @@ export class SessionsService {
         if (await this.sessions.isSuspended(tx, accountId)) assertActive({ accountStatus: 'suspended' });
         throw new Refusal('unauthorized', 'Nobody can sign in with this here: the key has ended, or counts elsewhere.');
       }
-      if (apiKeyId !== null) await this.sessions.keepNewest(tx, { accountId, apiKeyId }, SESSIONS_PER_KEY);
-      await this.sessions.keepNewest(tx, { accountId }, SESSIONS_PER_ACCOUNT);
+      await this.sessions.keepNewest(tx, accountId, MOST_SESSIONS);
       const details = { apiKeyId, expiresAt: session.expiresAt.toISOString() };
       note({ action: 'session.create', subjectType: 'session', subjectId: session.id, accountId, details });
       return { ...session, secret };
@@ -111,7 +109,7 @@ export class SessionsService {
 
   /** Newest first. */
   async list(of: SessionsOf): Promise<ListedSession[]> {
-    return this.sessions.list(this.database, of, SESSIONS_PER_ACCOUNT);
+    return this.sessions.list(this.database, of, MOST_SESSIONS.ofAccount);
   }
 
   /** End another session. @throws Refusal `not_found`. */

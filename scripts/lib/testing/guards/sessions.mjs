@@ -21,6 +21,20 @@ export const SESSION_GUARDS = [
     '? Prisma.sql`${accountId}::uuid IS NOT NULL`',
     ['apps/api/src/isolation.int-spec'],
   ),
+  of(
+    'a member has no more sessions by having more keys',
+    STORE,
+    'coalesce(k.member_id, s.api_key_id)',
+    's.api_key_id',
+    SESSIONS,
+  ),
+  of(
+    'who signs in again and again ends no session of who has few',
+    STORE,
+    'ORDER BY of_holder, id DESC',
+    'ORDER BY id DESC',
+    SESSIONS,
+  ),
   of('a session ends with its key', STORE, 's.expires_at > now() AND ${isLive}', 's.expires_at > now()', SESSIONS),
   of(
     "a session that was opened with a member's own key does no more than the role",

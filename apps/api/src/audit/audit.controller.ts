@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import { AccountAuditLog, AuditLog, type AccountAuditFilter } from '@millrace/accounts';
 import { Serves, actorOf, presentPage, type AnswerOf, type InputOf } from '../endpoints';
 import { endHead, sendStream } from '../http';
+import { OpenStreams, holderOf } from '../streams';
 import { exportOwnAudit, listOwnAudit } from './audit.endpoints';
 import { FORMATS, presentOwnEntry, textsOf } from './audit.presenter';
 
@@ -11,6 +12,7 @@ export class AuditController {
   constructor(
     private readonly log: AccountAuditLog,
     private readonly audit: AuditLog,
+    private readonly open: OpenStreams,
   ) {}
 
   @Serves(listOwnAudit)
@@ -25,14 +27,17 @@ export class AuditController {
     const act = { action: 'audit_log.export', subjectType: 'account', subjectId: accountId, accountId };
     await this.audit.noteOnceAnHour(actorOf(visitor.caller, request), [act]);
     const format = FORMATS[query.format];
-    await this.log.send(accountId, filterOf(query), async (pages) => {
-      const headers = {
-        'Content-Type': format.type,
-        'Content-Disposition': `attachment; filename="audit-log.${query.format}"`,
-      };
-      if (endHead(response, headers)) return;
-      await sendStream(response, { headers, parts: textsOf(format, pages) });
-    });
+    const headers = {
+      'Content-Type': format.type,
+      'Content-Disposition': `attachment; filename="audit-log.${query.format}"`,
+    };
+    const holder = holderOf(visitor.caller, null, exportOwnAudit.access.scope);
+    // A place is taken when the turn has come: those that wait, perhaps for clients that are gone, hold none.
+    await this.log.send(accountId, filterOf(query), (pages) =>
+      this.open.sending(response, holder, async () => {
+        if (!endHead(response, headers)) await sendStream(response, { headers, parts: textsOf(format, pages) });
+      }),
+    );
   }
 }
 

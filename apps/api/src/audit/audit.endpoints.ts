@@ -75,5 +75,5 @@ export const exportOwnAudit = defineEndpoint({
     },
   },
   raw: true,
-  errors: ['rate_limited'],
+  errors: ['rate_limited', 'too_many_streams'],
 });

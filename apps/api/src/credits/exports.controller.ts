@@ -4,6 +4,7 @@ import { DailyExports, type DailyExport, type Dataset } from '@millrace/billing'
 import { Refusal } from '@millrace/contracts';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
 import { endHead, sendStream } from '../http';
+import { OpenStreams, holderOf } from '../streams';
 import { getLedgerExport, getUsageExport, listExports } from './exports.endpoints';
 
 const DAY_MS = 86_400_000;
@@ -13,7 +14,10 @@ const MAX_DAYS = 92;
 /** What the account used and how its credits moved, by day, for finance. */
 @Controller()
 export class ExportsController {
-  constructor(private readonly exports: DailyExports) {}
+  constructor(
+    private readonly exports: DailyExports,
+    private readonly open: OpenStreams,
+  ) {}
 
   @Serves(listExports)
   async list({ visitor, query }: InputOf<typeof listExports>): Promise<AnswerOf<typeof listExports>> {
@@ -42,14 +46,17 @@ export class ExportsController {
     { visitor, params: { day }, response }: InputOf<typeof getUsageExport>,
     dataset: Dataset,
   ): Promise<void> {
-    await this.exports.send(visitor.caller.accountId, day, dataset, async (parts) => {
-      const headers = {
-        'Content-Type': 'application/gzip',
-        'Content-Disposition': `attachment; filename="${dataset}-${day}.csv.gz"`,
-      };
-      if (endHead(response, headers)) return;
-      await sendStream(response, { headers, parts, through: createGzip() });
-    });
+    const headers = {
+      'Content-Type': 'application/gzip',
+      'Content-Disposition': `attachment; filename="${dataset}-${day}.csv.gz"`,
+    };
+    const holder = holderOf(visitor.caller, null, getUsageExport.access.scope);
+    // A place is taken when the turn has come: those that wait, perhaps for clients that are gone, hold none.
+    await this.exports.send(visitor.caller.accountId, day, dataset, (parts) =>
+      this.open.sending(response, holder, async () => {
+        if (!endHead(response, headers)) await sendStream(response, { headers, parts, through: createGzip() });
+      }),
+    );
   }
 }
 

@@ -57,6 +57,7 @@ export const getUsageExport = defineEndpoint({
     'to the micro-credit.',
   answers: gzip('The file.'),
   raw: true,
+  errors: ['too_many_streams'],
 });
 
 export const getLedgerExport = defineEndpoint({
@@ -68,4 +69,5 @@ export const getLedgerExport = defineEndpoint({
   description: 'A row for each transaction of the account on the day, in the order of time.',
   answers: gzip('The file.'),
   raw: true,
+  errors: ['too_many_streams'],
 });

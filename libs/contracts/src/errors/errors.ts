@@ -209,7 +209,7 @@ export const ERROR_CATALOGUE = {
   },
   too_many_streams: {
     status: 429,
-    cause: 'The account has as many event streams, downloads of batches and exports of itself open as it may have.',
+    cause: 'The account has as many event streams, downloads of batches and exports open as it may have.',
     cure: 'Close event streams that you no longer read, or poll; let a download or an export end before the next.',
   },
   upstream_error: {

@@ -33,6 +33,10 @@ const withHeader = (header: string, data = 0): Buffer => {
   return Buffer.concat([length, Buffer.from(header), Buffer.alloc(data)]);
 };
 
+/** So many members of an object, each with the value. */
+const numbered = (count: number, value: string): string =>
+  Array.from({ length: count }, (_, at) => `"${at}":${value}`).join();
+
 describe('the format of a file', () => {
   it.each([
     ['a.safetensors', 'safetensors'],
@@ -74,6 +78,10 @@ describe('a safetensors header', () => {
     });
   });
 
+  it('without metadata says nothing of its architecture', async () => {
+    expect(await read('safetensors', withHeader('{"__metadata__":null}'))).toMatchObject({ architecture: null });
+  });
+
   it.each([
     ['is too short', Buffer.alloc(7)],
     ['claims more than 16 MiB', Buffer.from('ffffffffffffffff', 'hex')],
@@ -82,6 +90,11 @@ describe('a safetensors header', () => {
     ['is no object', withHeader('[]')],
     ['is no UTF-8', Buffer.concat([Buffer.from('0200000000000000', 'hex'), Buffer.from([0xff, 0xff])])],
     ['is nested deeply', withHeader('['.repeat(100_000))],
+    ['has a tensor of thousands of values', withHeader(`{"a":{"x":[${'{},'.repeat(2_000)}{}]}}`)],
+    ['has metadata that are not texts', withHeader('{"__metadata__":{"a":[{}]}}')],
+    ['has metadata that are no object', withHeader('{"__metadata__":[]}')],
+    ['has metadata with control characters', withHeader('{"__metadata__":{"a":"\u0001"}}')],
+    ['has too many metadata', withHeader(`{"__metadata__":{${numbered(10_001, '""')}}}`)],
     ['has a tensor without a place', withHeader('{"a":{"dtype":"F16","shape":[1]}}', 2)],
     ['has a negative place', withHeader('{"a":{"dtype":"F16","shape":[1],"data_offsets":[-2,0]}}', 2)],
     ['has a place that is too small', withHeader('{"a":{"dtype":"F16","shape":[2],"data_offsets":[0,2]}}', 2)],
@@ -97,6 +110,21 @@ describe('a safetensors header', () => {
     ],
     ['begins with a pickle', Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.alloc(100)])],
   ])('that %s is refused', async (_, file) => expect(await outcomeOf('safetensors', file)).toBe('refused'));
+
+  it.each([
+    ['a list of objects', (size: number) => `{"a":[${'{},'.repeat(size / 3)}{}]}`],
+    ['arrays in one another', (size: number) => `{"a":${'['.repeat(size / 2)}${']'.repeat(size / 2)}}`],
+    ['metadata of objects', (size: number) => `{"__metadata__":{"a":[${'{},'.repeat(size / 3)}{}]}}`],
+    ['members', (size: number) => `{${numbered(size / 16, '0')}}`],
+    ['tensors that hold objects', (size: number) => `{${numbered(size / 3_020, `[${'{},'.repeat(999)}{}]`)}}`],
+  ])('of 16 MiB that is %s is refused without a document of it', async (_, headerOf) => {
+    const file = withHeader(headerOf(HEADER_BYTES - 1_000));
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(await outcomeOf('safetensors', file)).toBe('refused');
+    const longest = parse.mock.calls.reduce((most, [text]) => Math.max(most, text.length), 0);
+    parse.mockRestore();
+    expect(longest).toBeLessThanOrEqual(4_096);
+  });
 
   it('of a file that was cut anywhere is refused', async () => {
     const file = safetensorsFile();

@@ -1,3 +1,4 @@
+import { JsonLimitError, JsonSyntaxError, memberPieces } from '@millrace/workflow';
 import { kindOf } from './kind';
 import {
   HEADER_BYTES,
@@ -34,15 +35,23 @@ const BITS: Readonly<Record<string, number>> = {
   C64: 64,
 };
 
+/** Of the text of one tensor: what known files have takes 100. */
+const TENSOR_CHARACTERS = 4_096;
+const METADATA = '__metadata__';
+/** Texts in the metadata: those that training tools write are some dozens. */
+const MOST_METADATA = 10_000;
+
 interface Tensor {
-  shape: number[];
+  /** How many it has. */
+  numbers: number;
   start: number;
   end: number;
 }
 
 /**
  * Read the header of a safetensors file: 8 bytes with its length, then JSON, then the tensors without a gap
- * (https://github.com/huggingface/safetensors, "Format"). A file that is cut or that hides bytes is refused.
+ * (https://github.com/huggingface/safetensors, "Format"). A file that is cut or that hides bytes is refused. The JSON is read tensor by
+ * tensor: 16 MiB of small values, as one document, would take many times their length in memory.
  *
  * @throws HeaderError; what `read` rejects with.
  */
@@ -58,36 +67,78 @@ export async function readSafetensors(read: ReadBytes, sizeBytes: number): Promi
 }
 
 function headerOf(bytes: Buffer, dataBytes: number): ModelHeader {
-  const { __metadata__: metadata, ...entries } = jsonOf(bytes);
-  const names = Object.keys(entries);
-  if (names.length > MOST_TENSORS) throw new HeaderError(`has more than ${MOST_TENSORS} tensors`);
-  const tensors = Object.values(entries).map(tensorOf);
+  const text = textOf(bytes);
+  const pieces = membersOf(text, MOST_TENSORS + 1, `has more than ${MOST_TENSORS} tensors`);
+  const metadata = pieces.get(METADATA);
+  const architecture = metadata === undefined ? null : architectureIn(text.slice(metadata.start, metadata.end));
+  pieces.delete(METADATA);
+  if (pieces.size > MOST_TENSORS) throw new HeaderError(`has more than ${MOST_TENSORS} tensors`);
+  const tensors = Array.from(pieces.values(), ({ start, end }) => tensorOf(text.slice(start, end)));
   assertWhole(tensors, dataBytes);
-  const parameters = tensors.reduce((sum, { shape }) => sum + numbersIn(shape), 0);
-  const architecture = architectureOf(isRecord(metadata) ? metadata['modelspec.architecture'] : null);
-  return { kind: kindOf(names, architecture), architecture, parameters };
+  const parameters = tensors.reduce((sum, { numbers }) => sum + numbers, 0);
+  return { kind: kindOf([...pieces.keys()], architecture), architecture, parameters };
 }
 
-function jsonOf(bytes: Buffer): Record<string, unknown> {
+function textOf(bytes: Buffer): string {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    if (isRecord(value)) return value;
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    // Not JSON: refused below, like JSON that is no object.
+    throw notJson();
   }
-  throw new HeaderError('is no safetensors file: its header is not a JSON object');
 }
 
-function tensorOf(entry: unknown): Tensor {
+/** The members of a JSON object, unread. @param excess what is said of one with more than `most`. */
+function membersOf(text: string, most: number, excess: string): ReturnType<typeof memberPieces> {
+  try {
+    return memberPieces(text, most);
+  } catch (error) {
+    if (error instanceof JsonLimitError) throw new HeaderError(excess);
+    if (error instanceof JsonSyntaxError) throw notJson();
+    throw error;
+  }
+}
+
+/** The metadata are texts by their names; null stands for none. @throws HeaderError for anything else: no loader takes such a file. */
+function architectureIn(metadata: string): string | null {
+  if (metadata === 'null') return null;
+  const pieces = membersOf(metadata, MOST_METADATA, `has more than ${MOST_METADATA} texts in its metadata`);
+  let architecture: string | null = null;
+  for (const [name, { start, end }] of pieces) {
+    // Anything but a text may be large as a document: it is not parsed.
+    if (metadata[start] !== '"') throw new HeaderError('has metadata that are not texts');
+    const value = parsed(metadata.slice(start, end));
+    if (name === 'modelspec.architecture') architecture = architectureOf(value);
+  }
+  return architecture;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notJson();
+  }
+}
+
+function notJson(): HeaderError {
+  return new HeaderError('is no safetensors file: its header is not a JSON object');
+}
+
+function tensorOf(text: string): Tensor {
+  if (text.length > TENSOR_CHARACTERS) {
+    throw new HeaderError(`has a tensor whose type, shape and place take more than ${TENSOR_CHARACTERS} characters`);
+  }
+  const entry = parsed(text);
   const { dtype, shape, data_offsets: offsets } = isRecord(entry) ? entry : {};
   const isTensor = typeof dtype === 'string' && areSizes(shape) && areSizes(offsets) && offsets.length === 2;
   if (!isTensor) throw new HeaderError('has a tensor without type, shape and place');
   const [start = 0, end = 0] = offsets;
+  const numbers = numbersIn(shape);
   const bits = Object.hasOwn(BITS, dtype) ? BITS[dtype] : undefined;
-  if (start > end || (bits !== undefined && Math.ceil((numbersIn(shape) * bits) / 8) !== end - start)) {
+  if (start > end || (bits !== undefined && Math.ceil((numbers * bits) / 8) !== end - start)) {
     throw new HeaderError('has a tensor whose place is not as large as its shape');
   }
-  return { shape, start, end };
+  return { numbers, start, end };
 }
 
 /** The tensors fill the rest of the file, each behind the one before. */

@@ -1,4 +1,4 @@
-import { JsonSyntaxError } from './json-error';
+import { JsonLimitError, JsonSyntaxError } from './json-error';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -19,15 +19,18 @@ export interface JsonPiece {
  * The members of the object that a text is, without reading their values: of duplicates the last. A value is only delimited; it is JSON
  * if `parseJson` takes its text. So a large text is read piece by piece, and never lies in memory as one document.
  *
+ * @param most members with different names.
  * @throws {JsonSyntaxError} when the text is no object, or what stands between the values is not JSON.
+ * @throws {JsonLimitError} when it has more members than `most`.
  */
-export function memberPieces(text: string): Map<string, JsonPiece> {
+export function memberPieces(text: string, most = Number.POSITIVE_INFINITY): Map<string, JsonPiece> {
   const found = new Map<string, JsonPiece>();
   const scanner = new Scanner(text);
   scanner.skipSpace();
   scanner.list(OPEN_OBJECT, CLOSE_OBJECT, 'a JSON object', () => {
     const key = scanner.key();
     found.set(key, scanner.piece());
+    if (found.size > most) throw scanner.limit(`has more than ${most} members`);
   });
   scanner.end();
   return found;
@@ -120,6 +123,10 @@ class Scanner {
   end(): void {
     this.skipSpace();
     if (this.at < this.text.length) throw this.expected('the end of the text after the value');
+  }
+
+  limit(complaint: string): JsonLimitError {
+    return new JsonLimitError(this.text, this.at, complaint);
   }
 
   private skipString(): void {

@@ -2,7 +2,7 @@ import type { Database, Statements } from '@millrace/database';
 import type { DeveloperMails } from '@millrace/mail';
 import type { Logger, Metrics } from '@millrace/platform';
 import { liveSecrets, type EndpointSecrets } from '../endpoints';
-import { claimMessages, pauseSeconds, recordOutcome, type ClaimedMessage, type Outcome } from '../messages';
+import { claimMessages, pauseSeconds, recordOutcome, type ClaimedMessage, type Lane, type Outcome } from '../messages';
 import type { ReceiverClient, SendResult } from '../receivers';
 import type { Lanes } from './lanes';
 import { disabledNotice } from './disabled-notice';
@@ -26,8 +26,6 @@ const UNSIGNED: SendResult = {
 /** Sends what is due, many messages at once, and never waits for one receiver before it sends to another. */
 export class Deliverer {
   private readonly underWay = new Set<Promise<void>>();
-  /** The endpoint that had its turn last; null: the first is next. */
-  private after: string | null = null;
   private isClosing = false;
 
   constructor(
@@ -49,8 +47,13 @@ export class Deliverer {
    * @throws when the database does not answer: what was claimed is due again when its lease ends.
    */
   async sendDue(): Promise<number> {
+    // One after the other: what one lane has begun takes places of the next.
+    return (await this.sendOf('quick')) + (await this.sendOf('slow'));
+  }
+
+  private async sendOf(lane: Lane): Promise<number> {
     const beganMs = performance.now();
-    const messages = await this.claim();
+    const messages = await this.claim(lane);
     if (messages.length === 0) return 0;
     const [data, secrets] = await Promise.all([readData(this.readers, messages), this.openSecrets(messages)]);
     // A process that was frozen meanwhile may have lost its leases.
@@ -64,14 +67,12 @@ export class Deliverer {
   }
 
   /** Endpoints have their turns one after the other, and begin again when all had theirs. */
-  private async claim(): Promise<ClaimedMessage[]> {
-    const room = this.lanes.room();
-    if (room.total === 0 || this.isClosing) return [];
-    const { after } = this;
-    const messages = await claimMessages(this.database, { ...room, after }, this.timeoutSeconds + LEASE_MARGIN_SECONDS);
-    const last = messages.reduce((highest, { endpointId }) => (endpointId > highest ? endpointId : highest), '');
-    this.after = messages.length < room.total ? null : last;
-    return messages.length === 0 && after !== null ? this.claim() : messages;
+  private async claim(lane: Lane): Promise<ClaimedMessage[]> {
+    if (this.isClosing) return [];
+    const room = this.lanes.room(lane);
+    const messages = await claimMessages(this.database, room, this.timeoutSeconds + LEASE_MARGIN_SECONDS);
+    this.lanes.turn(room, messages);
+    return messages.length === 0 && room.after !== null ? this.claim(lane) : messages;
   }
 
   private async openSecrets(messages: readonly ClaimedMessage[]): Promise<Map<string, string[]>> {
@@ -92,7 +93,7 @@ export class Deliverer {
   /** Never rejects: a result that is not recorded leaves the message to be sent again. */
   private async attempt(message: ClaimedMessage, data: object | null, secrets: readonly string[]): Promise<void> {
     let durationMs = 0;
-    this.lanes.begin(message.endpointId);
+    this.lanes.begin(message);
     try {
       if (data === null) return await this.record(message, EXPIRED, { kind: 'dropped' });
       if (secrets.length === 0) return await this.record(message, UNSIGNED, outcomeOf(message, UNSIGNED));
@@ -110,7 +111,7 @@ export class Deliverer {
         'what came of a webhook was not recorded; it is sent again',
       );
     } finally {
-      this.lanes.end(message.endpointId, durationMs);
+      this.lanes.end(message, durationMs);
     }
   }
 

@@ -7,7 +7,7 @@ import { TestReceiver } from '../fixtures/receiver';
 import { WebhookWorld } from '../fixtures/webhook-world';
 import type { WebhookEndpoint } from '../endpoints';
 import { PAUSES_SECONDS } from '../messages/retry-schedule';
-import { claimMessages, claimSql } from '../messages/claim.store';
+import { claimMessages, claimSql, type ClaimRoom } from '../messages/claim.store';
 import { recordOutcome } from '../messages/outcome.store';
 import { ATTEMPTS_PER_ENDPOINT } from './lanes';
 
@@ -29,7 +29,17 @@ afterAll(async () => {
   await test.drop();
 });
 
-const ROOM = { total: 100, perEndpoint: 4, exceptions: new Map<string, number>(), after: null };
+const none = new Map<string, number>();
+const ROOM: ClaimRoom = {
+  lane: 'quick',
+  total: 100,
+  perEndpoint: 4,
+  perAccount: 16,
+  slow: [],
+  endpoints: none,
+  accounts: none,
+  after: null,
+};
 const inState = (endpointId: string, state: string): Promise<unknown> =>
   eventually(`the message is ${state}`, async () => (await world.messages(endpointId))[0]?.state === state);
 const standing = (accountId: string, id: string, holds: (endpoint: WebhookEndpoint) => boolean): Promise<unknown> =>
@@ -247,8 +257,36 @@ describe('a claim', () => {
 
   it('leaves out endpoints without room', async () => {
     const [full, free] = [await two(), await two()];
-    const claimed = await claimMessages(test.database, { ...ROOM, exceptions: new Map([[full, 0]]) }, 60);
+    const claimed = await claimMessages(test.database, { ...ROOM, endpoints: new Map([[full, 0]]) }, 60);
     expect(claimed.map(({ endpointId }) => endpointId)).toEqual([free]);
+  });
+
+  it('takes those of slow endpoints, or those of all others', async () => {
+    const [slow, quick] = [await two(), await two()];
+    const claimed = async (lane: ClaimRoom['lane']): Promise<string[]> =>
+      (await claimMessages(test.database, { ...ROOM, lane, slow: [slow] }, 60)).map(({ endpointId }) => endpointId);
+    expect(await claimed('slow')).toEqual([slow]);
+    expect(await claimed('quick')).toEqual([quick]);
+  });
+
+  it('takes no more of an account than it has room for, the oldest first, and goes on to the next', async () => {
+    const accountId = await world.account();
+    for (let at = 0; at < 4; at += 1) await world.endpoint(accountId, 'http://127.0.0.1:1/');
+    for (let at = 0; at < 3; at += 1) await world.endJob(accountId);
+    const other = await two();
+    await test.database.execute(Prisma.sql`
+      UPDATE webhook_messages SET due_at = now() - interval '1 hour' WHERE id IN (SELECT max(m.id::text)::uuid FROM webhook_messages m
+        JOIN webhook_endpoints e ON e.id = m.endpoint_id WHERE e.account_id = ${accountId}::uuid)`);
+    const [{ id: oldest = '' } = {}] = await test.database.rows<{ id: string }>(
+      Prisma.sql`SELECT id FROM webhook_messages ORDER BY due_at LIMIT 1`,
+    );
+    const claimed = await claimMessages(test.database, { ...ROOM, perAccount: 5 }, 60);
+    const own = claimed.filter((message) => message.accountId === accountId);
+    expect(own).toHaveLength(5);
+    expect(own.map(({ id }) => id)).toContain(oldest);
+    expect(claimed.map(({ endpointId }) => endpointId)).toContain(other);
+    const more = await claimMessages(test.database, { ...ROOM, accounts: new Map([[accountId, 2]]) }, 60);
+    expect(more).toHaveLength(2);
   });
 
   it('reads the lanes alone, however long the log is', async () => {

@@ -1,52 +1,88 @@
 import { BoundedMap } from '@millrace/platform';
-import type { ClaimRoom } from '../messages';
+import type { ClaimedMessage, ClaimRoom, Lane } from '../messages';
 
 /** Attempts at once in one process. */
-const ATTEMPTS_AT_ONCE = 128;
+export const ATTEMPTS_AT_ONCE = 128;
 /** Of one endpoint. */
 export const ATTEMPTS_PER_ENDPOINT = 4;
-/** Endpoints that took longer for their last answer share half of the attempts, so that the other half is quick at any time. */
+/** Of all endpoints of one account. */
+export const ATTEMPTS_PER_ACCOUNT = 16;
+/** Endpoints that took longer for an answer share half of the attempts, so that the other half is quick at any time. */
 const SLOW_MS = 2_000;
-const SLOW_AT_ONCE = ATTEMPTS_AT_ONCE / 2;
+export const SLOW_AT_ONCE = ATTEMPTS_AT_ONCE / 2;
+/** After a slow answer: one that is quick again in between may be slow for the next. */
+export const SLOW_FOR_MS = 600_000;
 const SLOW_REMEMBERED = 1_000;
 
-/** How many attempts are under way, by endpoint: what keeps a slow one from taking the places of all others. */
-export class Lanes {
-  private readonly sending = new Map<string, number>();
-  /** Endpoints that were slow. */
-  private readonly slow = new BoundedMap<true>(SLOW_REMEMBERED);
-  private total = 0;
+type Receiver = Pick<ClaimedMessage, 'endpointId' | 'accountId'>;
 
-  begin(endpointId: string): void {
+/**
+ * How many attempts are under way, by endpoint and account: what keeps a slow receiver, or the receivers of one account, from taking the places
+ * of all others. Only what is under way takes a place.
+ */
+export class Lanes {
+  private readonly endpoints = new Map<string, number>();
+  private readonly accounts = new Map<string, number>();
+  /** Endpoints that were slow, and until when they count as such. */
+  private readonly slow = new BoundedMap<{ untilMs: number }>(SLOW_REMEMBERED);
+  private total = 0;
+  /** The endpoint of each lane that had its turn last; null: the first is next. */
+  private readonly after: Record<Lane, string | null> = { quick: null, slow: null };
+
+  /** @param nowMs a clock that never goes back. */
+  constructor(private readonly nowMs = (): number => performance.now()) {}
+
+  begin({ endpointId, accountId }: Receiver): void {
     this.total += 1;
-    this.sending.set(endpointId, this.sendingTo(endpointId) + 1);
+    add(this.endpoints, endpointId, 1);
+    add(this.accounts, accountId, 1);
   }
 
-  end(endpointId: string, durationMs: number): void {
+  end({ endpointId, accountId }: Receiver, durationMs: number): void {
     this.total -= 1;
-    const left = this.sendingTo(endpointId) - 1;
-    if (left === 0) this.sending.delete(endpointId);
-    else this.sending.set(endpointId, left);
-    this.slow.delete(endpointId);
-    if (durationMs > SLOW_MS) this.slow.set(endpointId, true);
+    add(this.endpoints, endpointId, -1);
+    add(this.accounts, accountId, -1);
+    if (durationMs > SLOW_MS) this.slow.set(endpointId, { untilMs: this.nowMs() + SLOW_FOR_MS });
   }
 
   /** What may be claimed now. */
-  room(): Omit<ClaimRoom, 'after'> {
-    const exceptions = new Map<string, number>();
-    for (const [id, count] of this.sending) exceptions.set(id, ATTEMPTS_PER_ENDPOINT - count);
-    // Who was served longest ago comes first.
-    const slow = [...this.slow.rkeys()];
-    let left = SLOW_AT_ONCE - slow.reduce((sum, id) => sum + this.sendingTo(id), 0);
-    for (const id of slow) {
-      const room = Math.max(0, Math.min(left, ATTEMPTS_PER_ENDPOINT - this.sendingTo(id)));
-      exceptions.set(id, room);
-      left -= room;
-    }
-    return { total: ATTEMPTS_AT_ONCE - this.total, perEndpoint: ATTEMPTS_PER_ENDPOINT, exceptions };
+  room(lane: Lane): ClaimRoom {
+    const slow = this.slowNow();
+    const left = ATTEMPTS_AT_ONCE - this.total;
+    const slowLeft = SLOW_AT_ONCE - slow.reduce((sum, id) => sum + (this.endpoints.get(id) ?? 0), 0);
+    return {
+      lane,
+      // Where none is slow, there is nothing to look for.
+      total: lane === 'quick' ? left : slow.length === 0 ? 0 : Math.min(left, slowLeft),
+      perEndpoint: ATTEMPTS_PER_ENDPOINT,
+      perAccount: ATTEMPTS_PER_ACCOUNT,
+      slow,
+      endpoints: leftOf(this.endpoints, ATTEMPTS_PER_ENDPOINT),
+      accounts: leftOf(this.accounts, ATTEMPTS_PER_ACCOUNT),
+      after: this.after[lane],
+    };
   }
 
-  private sendingTo(endpointId: string): number {
-    return this.sending.get(endpointId) ?? 0;
+  /** Go on behind what was claimed, or from the beginning where nothing was. */
+  turn({ lane }: ClaimRoom, claimed: readonly Receiver[]): void {
+    this.after[lane] = claimed.reduce<string | null>(
+      (last, { endpointId }) => (last === null || endpointId > last ? endpointId : last),
+      null,
+    );
+  }
+
+  private slowNow(): string[] {
+    const nowMs = this.nowMs();
+    for (const [id, { untilMs }] of [...this.slow.entries()]) if (untilMs <= nowMs) this.slow.delete(id);
+    return [...this.slow.keys()];
   }
 }
+
+function add(counts: Map<string, number>, id: string, change: 1 | -1): void {
+  const count = (counts.get(id) ?? 0) + change;
+  if (count === 0) counts.delete(id);
+  else counts.set(id, count);
+}
+
+const leftOf = (counts: ReadonlyMap<string, number>, most: number): Map<string, number> =>
+  new Map(Array.from(counts, ([id, count]) => [id, Math.max(0, most - count)]));

@@ -21,23 +21,35 @@ export interface ClaimedMessage {
   tries: number;
 }
 
+/** Endpoints that are slow have places of their own, so that they delay no others. */
+export type Lane = 'quick' | 'slow';
+
 /** How much may be claimed. */
 export interface ClaimRoom {
+  lane: Lane;
   /** Messages in all. */
   total: number;
   /** Messages of one endpoint. */
   perEndpoint: number;
+  /** Messages of all endpoints of one account. */
+  perAccount: number;
+  /** Endpoints of the slow lane. */
+  slow: readonly string[];
   /** Endpoints that have room for fewer, those with none among them. */
-  exceptions: ReadonlyMap<string, number>;
+  endpoints: ReadonlyMap<string, number>;
+  /** Accounts that have room for fewer. */
+  accounts: ReadonlyMap<string, number>;
   /** Endpoints before it had their turn; null: all of them are to come. */
   after: string | null;
 }
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+/** Messages that are looked at for each that may be claimed: an account may have more that are due than it has room for. */
+const LOOKED_AT = 4;
 
 /**
- * Take messages that are due, some of each endpoint, endpoints in the order of their ids: however much one of them waits for,
- * the next has its turn. An endpoint that fails gets one attempt at a time.
+ * Take messages that are due, some of each endpoint and account, endpoints in the order of their ids: however much one of them waits for,
+ * the next has its turn. Of an account the oldest go first. An endpoint that fails gets one attempt at a time.
  *
  * A claim moves the time at which a message is due behind the end of its lease. So no other process takes it meanwhile, and if
  * this one dies, the message is due again by itself.
@@ -49,11 +61,12 @@ export async function claimMessages(
   room: ClaimRoom,
   leaseSeconds: number,
 ): Promise<ClaimedMessage[]> {
-  return statements.rows(claimSql(room, leaseSeconds));
+  return room.total <= 0 ? [] : statements.rows(claimSql(room, leaseSeconds));
 }
 
 /** The statement of `claimMessages`, whose plan a test checks: it visits each endpoint that waits for anything once. */
-export function claimSql({ total, perEndpoint, exceptions, after }: ClaimRoom, leaseSeconds: number): Prisma.Sql {
+export function claimSql(room: ClaimRoom, leaseSeconds: number): Prisma.Sql {
+  const { lane, total, perEndpoint, perAccount, slow, endpoints, accounts, after } = room;
   return Prisma.sql`
     WITH RECURSIVE lane (endpoint_id) AS (
       (SELECT m.endpoint_id FROM webhook_messages m
@@ -62,17 +75,24 @@ export function claimSql({ total, perEndpoint, exceptions, after }: ClaimRoom, l
       SELECT (SELECT m.endpoint_id FROM webhook_messages m
               WHERE m.state = 'pending' AND m.endpoint_id > lane.endpoint_id ORDER BY m.endpoint_id LIMIT 1)
       FROM lane WHERE lane.endpoint_id IS NOT NULL
-    ), due AS MATERIALIZED (
-      SELECT m.id, e.account_id, e.url, e.origin FROM lane
+    ), waiting AS MATERIALIZED (
+      SELECT m.id, m.due_at, e.id AS endpoint_id, e.account_id, e.url, e.origin, coalesce(a.room, ${perAccount}::int) AS room FROM lane
       JOIN webhook_endpoints e ON e.id = lane.endpoint_id AND e.disabled_at IS NULL AND e.deleted_at IS NULL
-      LEFT JOIN unnest(${[...exceptions.keys()]}::uuid[], ${[...exceptions.values()]}::int[]) AS x (id, room) ON x.id = e.id
+        AND (e.id = ANY (${[...slow]}::uuid[])) = ${lane === 'slow'}::boolean
+      LEFT JOIN unnest(${[...endpoints.keys()]}::uuid[], ${[...endpoints.values()]}::int[]) AS x (id, room) ON x.id = e.id
+      LEFT JOIN unnest(${[...accounts.keys()]}::uuid[], ${[...accounts.values()]}::int[]) AS a (id, room) ON a.id = e.account_id
       CROSS JOIN LATERAL (
-        SELECT m.id FROM webhook_messages m
+        SELECT m.id, m.due_at FROM webhook_messages m
         WHERE m.endpoint_id = lane.endpoint_id AND m.state = 'pending' AND m.due_at <= now()
         ORDER BY m.due_at, m.id
-        LIMIT least(coalesce(x.room, ${perEndpoint}::int), CASE WHEN e.failing_since IS NULL THEN ${perEndpoint}::int ELSE 1 END)
+        LIMIT least(coalesce(x.room, ${perEndpoint}::int), coalesce(a.room, ${perAccount}::int),
+          CASE WHEN e.failing_since IS NULL THEN ${perEndpoint}::int ELSE 1 END)
         FOR UPDATE SKIP LOCKED
-      ) m LIMIT ${total}
+      ) m LIMIT ${LOOKED_AT * total}::int
+    ), due AS MATERIALIZED (
+      SELECT r.id, r.account_id, r.url, r.origin FROM (
+        SELECT w.*, row_number() OVER (PARTITION BY w.account_id ORDER BY w.due_at, w.id) AS place FROM waiting w
+      ) r WHERE r.place <= r.room ORDER BY r.endpoint_id LIMIT ${total}::int
     )
     UPDATE webhook_messages m
     SET attempt = m.attempt + 1, tries = m.tries + 1, due_at = now() + make_interval(secs => ${leaseSeconds})

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { createTestFolder, type TestFolder } from '@millrace/testing';
+import { PassThrough, Readable } from 'node:stream';
+import { createTestFolder, eventually, type TestFolder } from '@millrace/testing';
 import type { StagedBytes } from '../blob-store';
 import { describeBlobStore } from '../blob-store.conformance';
 import { fsFaultOf } from './fs-fault';
@@ -100,5 +100,55 @@ describe('a folder of blobs', () => {
       name: 'BlobStoreError',
       message: `The blob folder ${path}/staging cannot be created, read or written (ENOTDIR); fix it or set another.`,
     });
+  });
+});
+
+describe('a folder of parts', () => {
+  const SIZE = 1_048_576;
+  const part = { number: 1, sizeBytes: SIZE };
+  /** The files that the parts of the store take. */
+  const filesIn = async (dir: string): Promise<string[]> =>
+    (await readdir(join(dir, 'staging', 'parts'), { recursive: true })).filter((name) => name.includes('/'));
+
+  it('keeps one file of a part that is sent many times at once: the last transfer counts', async () => {
+    const dir = join(folder.path, 'sent-again');
+    const { parts } = new FsBlobStore(dir);
+    const handle = await parts.begin();
+    let finish: (rest: Buffer) => void = () => undefined;
+    const last = new Promise<Buffer>((resolve) => (finish = resolve));
+    // As a request's bytes come: it cannot be ended while it waits for them.
+    async function* bytesOf(rest: Promise<Buffer>): AsyncGenerator<Buffer> {
+      yield Buffer.alloc(SIZE - 1, 1);
+      yield await rest;
+    }
+    const rests = Array.from({ length: 10 }, (_, at) => (at === 9 ? last : new Promise<Buffer>(() => undefined)));
+    const writes = rests.map(async (rest) => {
+      return parts.write(handle, part, Readable.from(bytesOf(rest))).then(
+        () => 'written',
+        (error: unknown) => error,
+      );
+    });
+    for (const write of writes.slice(0, -1)) {
+      expect(await write).toMatchObject({ code: 'invalid_request', status: 400 });
+    }
+    await eventually('the last is being written', async () => (await filesIn(dir)).length > 0);
+    expect(await filesIn(dir)).toHaveLength(1);
+    finish(Buffer.from([2]));
+    expect(await writes.at(-1)).toBe('written');
+    expect(await filesIn(dir)).toEqual([`${handle}/1`]);
+  });
+
+  it('writes a part again after its transfer broke off, and other parts beside it', async () => {
+    const dir = join(folder.path, 'broke-off');
+    const { parts } = new FsBlobStore(dir);
+    const handle = await parts.begin();
+    const broken = new PassThrough();
+    const writing = parts.write(handle, part, broken);
+    broken.write(Buffer.alloc(SIZE - 1));
+    broken.destroy(new Error('the connection broke'));
+    await expect(writing).rejects.toThrow('broke');
+    const bytes = (): Readable => Readable.from([Buffer.alloc(SIZE)]);
+    await Promise.all([parts.write(handle, part, bytes()), parts.write(handle, { ...part, number: 2 }, bytes())]);
+    expect((await filesIn(dir)).sort()).toEqual([`${handle}/1`, `${handle}/2`]);
   });
 });

@@ -14,9 +14,22 @@ import { takeSource } from '../staging-source';
 const READ_BYTES = 256 * 1024;
 const HANDLE = /^[0-9a-f-]{36}$/;
 
-/** Parts as files: a folder per upload, in the staging folder. */
+/** A part that is being written. */
+interface PartWrite {
+  /** End its transfer, also where its sender is silent. */
+  stop: (reason: Refusal) => void;
+  /** Resolves when it has ended, and what it left is removed. */
+  ended: Promise<void>;
+}
+
+/**
+ * Parts as files: a folder per upload, in the staging folder. A part is written once at a time by a process: what is sent of it again ends the
+ * transfer before, so that an upload takes no more than twice the bytes that are reserved for it.
+ */
 export class FsPartStore implements PartStore {
   readonly holdsParts = false;
+  /** The latest write of each part, by its path. */
+  private readonly writes = new Map<string, PartWrite>();
 
   constructor(
     private readonly stagingDir: string,
@@ -35,20 +48,37 @@ export class FsPartStore implements PartStore {
   }
 
   async write(handle: string, part: PartSpec, source: Readable): Promise<void> {
-    const { number, sizeBytes } = part;
-    const path = join(this.folderOf(handle), `${number}.${randomUUID()}.partial`);
-    const meter = new ByteMeter(sizeBytes);
-    const chunks = takeSource(source);
+    const path = this.pathOf(handle, part.number);
+    const before = this.writes.get(path);
+    before?.stop(sentAgain(part));
+    let stop: PartWrite['stop'] = () => undefined;
+    const stopped = new Promise<never>((_, reject) => (stop = reject));
+    stopped.catch(() => undefined);
+    const chunks = untilStopped(takeSource(source), stopped);
+    const written = (before?.ended ?? Promise.resolve()).then(() => this.writePart(path, part, chunks));
+    const write = { stop, ended: written.catch(() => undefined) };
+    this.writes.set(path, write);
+    try {
+      await written;
+    } catch (error) {
+      source.destroy();
+      throw error instanceof Refusal && error.code === 'payload_too_large' ? wrongSize(part) : error;
+    } finally {
+      if (this.writes.get(path) === write) this.writes.delete(path);
+    }
+  }
+
+  private async writePart(target: string, part: PartSpec, chunks: AsyncIterable<Buffer>): Promise<void> {
+    const path = `${target}.${randomUUID()}.partial`;
+    const meter = new ByteMeter(part.sizeBytes);
     try {
       // A part is a file, no matter how small it is.
       await writeMetered(chunks, { heldBytes: null, open: () => open(path, 'wx', 0o600) }, meter);
-      const { sizeBytes: arrived } = meter.finish();
-      if (arrived !== sizeBytes) throw wrongSize(part);
-      await withFsFaults(() => rename(path, this.pathOf(handle, number)));
+      if (meter.finish().sizeBytes !== part.sizeBytes) throw wrongSize(part);
+      await withFsFaults(() => rename(path, target));
     } catch (error) {
-      source.destroy();
       await rm(path, { force: true }).catch(() => undefined);
-      throw error instanceof Refusal && error.code === 'payload_too_large' ? wrongSize(part) : error;
+      throw error;
     }
   }
 
@@ -106,4 +136,19 @@ export class FsPartStore implements PartStore {
     if (!HANDLE.test(handle)) throw new BlobStoreError('missing', 'There is no such upload.');
     return join(this.stagingDir, 'parts', handle);
   }
+}
+
+/** A stream that waits for its next bytes does not end when it is destroyed: it is left. */
+async function* untilStopped(chunks: AsyncIterable<Buffer>, stopped: Promise<never>): AsyncGenerator<Buffer> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await Promise.race([iterator.next(), stopped]);
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+function sentAgain({ number }: PartSpec): Refusal {
+  const message = `Part ${number} is being sent again, which ended this transfer; send a part once at a time.`;
+  return new Refusal('invalid_request', message, { status: 400 });
 }

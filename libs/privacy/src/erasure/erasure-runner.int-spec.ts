@@ -7,6 +7,7 @@ import { ErasureRunner } from './erasure-runner';
 import type { ErasureSteps, Outcome } from './erasure-steps';
 import { nextStep } from './erasure-steps';
 import { ErasureStore } from './erasure.store';
+import { Erasures } from './erasures.service';
 
 let test: TestDatabase;
 let accountId: string;
@@ -23,17 +24,17 @@ afterAll(() => test.drop());
 type Step = (step: string, lease: ErasureLease) => Promise<Outcome | ((tx: Statements) => Promise<Outcome>)>;
 const runnerOf = (run: Step): ErasureRunner =>
   new ErasureRunner(test.database, store, { run } as unknown as ErasureSteps, 0);
-const ask = async (value = 'ada'): Promise<Erasure> => {
+const ask = async (value = 'ada', of = accountId): Promise<Erasure> => {
   const subject = { kind: 'label', label: 'user', value } as const;
   const id = newId();
   const made = await store.insert(test.database, {
     id,
-    accountId,
+    accountId: of,
     subject,
     pseudonym: 'erased-1',
     requestedBy: 'test',
   });
-  return made ?? ((await store.findOpen(test.database, accountId, subject)) as Erasure);
+  return made ?? ((await store.findOpen(test.database, of, subject)) as Erasure);
 };
 const read = async (id: string): Promise<Erasure> => (await store.find(test.database, accountId, id)) as Erasure;
 const rename = (tx: Statements, name: string): Promise<number> =>
@@ -118,9 +119,54 @@ it('asked for again while it is not done, it is the same', async () => {
   expect((await ask()).id).not.toBe(id);
 });
 
+it('does a step of each account in turn, however many erasures one of them asked for', async () => {
+  for (let at = 0; at < 20; at += 1) await ask(`user ${at}`);
+  const other = await makeAccount(test.database);
+  await ask('bob', other);
+  const done: string[] = [];
+  const runner = runnerOf((_, lease) => {
+    done.push(lease.accountId);
+    return Promise.resolve({ next: 'over' });
+  });
+  for (let step = 0; step < 6; step += 1) await runner.runOnce();
+  expect(done.filter((id) => id === other)).toHaveLength(3);
+});
+
+it('is asked for a thousand times by an account, and no more until some are done; the account itself always', async () => {
+  const owners = { hold: () => Promise.resolve() };
+  const accounts = { revokeSubKeys: () => Promise.resolve(), close: () => Promise.resolve(true) };
+  const audit = {
+    record: (_: unknown, act: (tx: Statements, note: () => void) => Promise<unknown>) =>
+      test.database.transaction((tx) => act(tx, () => undefined)),
+  };
+  type Parts = ConstructorParameters<typeof Erasures>;
+  const erasures = new Erasures(
+    test.database,
+    store,
+    accounts as unknown as Parts[2],
+    () => Promise.resolve(true),
+    audit as unknown as Parts[4],
+    owners,
+    () => undefined,
+  );
+  await test.database.execute(Prisma.sql`
+    INSERT INTO erasures (id, account_id, subject, label, value, pseudonym, requested_by)
+    SELECT gen_random_uuid(), ${accountId}::uuid, 'label', 'user', i::text, 'erased', 'test' FROM generate_series(1, 1000) i`);
+  const actor = { actor: 'operator:1', keyId: null } as unknown as Parameters<Erasures['request']>[0];
+  const label = (value: string): ReturnType<Erasures['request']> =>
+    erasures.request(actor, accountId, { kind: 'label', label: 'user', value });
+  await expect(label('one more')).rejects.toMatchObject({ code: 'rate_limited' });
+  expect(await label('7')).toMatchObject({ isNew: false });
+  expect(await erasures.request(actor, accountId, { kind: 'account' })).toMatchObject({ isNew: true });
+  await test.database.execute(Prisma.sql`
+    UPDATE erasures SET state = 'done', done_at = now(), value = NULL WHERE subject = 'account' OR value IN ('1', '2')`);
+  expect(await label('one more')).toMatchObject({ isNew: true });
+});
+
 it('waits for what has to end first, and does what else is due meanwhile', async () => {
   const first = await ask();
   const waiting = runnerOf(() => Promise.resolve({ next: 'wait' }));
+  expect(await waiting.runOnce()).toBe(true);
   expect(await waiting.runOnce()).toBe(false);
   const second = await ask('bob');
   let taken: string | undefined;

@@ -19,6 +19,9 @@ class LeaseLost extends Error {}
  * transaction (canceling, dropping uploads, removing bytes) can be done twice.
  */
 export class ErasureRunner {
+  /** The account that had its turn last; null: the first is next. */
+  private after: string | null = null;
+
   constructor(
     private readonly database: Database,
     private readonly store: ErasureStore,
@@ -26,15 +29,17 @@ export class ErasureRunner {
     private readonly settleSeconds: number,
   ) {}
 
-  /** @returns whether there was something to do. @throws what the step failed with; it is tried again later. */
+  /**
+   * Do a step of what is due. One that has to wait is not due for a second: what else is due comes before.
+   *
+   * @returns whether something was due. @throws what the step failed with; it is tried again later.
+   */
   async runOnce(): Promise<boolean> {
-    const lease = await this.store.claim(this.database, {
-      leaseSeconds: LEASE_SECONDS,
-      settleSeconds: this.settleSeconds,
-    });
+    const lease = await this.claim();
     if (lease === null) return false;
     try {
-      return await this.step(lease);
+      await this.step(lease);
+      return true;
     } catch (error) {
       if (error instanceof LeaseLost) return false;
       const { step, place, counts } = lease;
@@ -43,18 +48,22 @@ export class ErasureRunner {
     }
   }
 
-  /** @returns false when it has to wait. */
-  private async step(lease: ErasureLease): Promise<boolean> {
+  /** Accounts have their turns one after the other, and begin again when all had theirs. */
+  private async claim(): Promise<ErasureLease | null> {
+    const { after, settleSeconds } = this;
+    const lease = await this.store.claim(this.database, { leaseSeconds: LEASE_SECONDS, settleSeconds, after });
+    this.after = lease?.accountId ?? null;
+    return lease === null && after !== null ? this.claim() : lease;
+  }
+
+  private async step(lease: ErasureLease): Promise<void> {
     const step = lease.step === '' ? nextStep(lease.subject.kind, null) : lease.step;
     if (step === null) throw new Error('an erasure has steps');
     const done = await this.steps.run(step, lease);
-    const outcome = await this.database.transaction(async (tx) => {
+    await this.database.transaction(async (tx) => {
       if (!(await this.store.hold(tx, lease))) throw new LeaseLost();
-      const result = typeof done === 'function' ? await done(tx) : done;
-      await this.note(tx, lease, step, result);
-      return result;
+      await this.note(tx, lease, step, typeof done === 'function' ? await done(tx) : done);
     });
-    return outcome.next !== 'wait';
   }
 
   private async note(tx: Statements, lease: ErasureLease, step: string, outcome: Outcome): Promise<void> {

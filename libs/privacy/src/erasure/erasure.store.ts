@@ -14,6 +14,8 @@ export interface ErasureDraft {
 
 type LeaseRow = Omit<ErasureLease, 'subject'> & Pick<Erasure, 'subject' | 'jobId' | 'label' | 'value'>;
 
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
 const columns = Prisma.sql`
   e.id, e.account_id, e.subject, e.job_id, e.label, e.value, e.pseudonym, e.state, e.step, e.counts, e.requested_by, e.requested_at,
   e.started_at, e.done_at`;
@@ -76,18 +78,46 @@ export class ErasureStore {
       WHERE ${isOf(accountId)} AND (${before}::uuid IS NULL OR e.id < ${before}::uuid) ORDER BY e.id DESC LIMIT ${limit}`);
   }
 
-  /** Take the erasure that has waited longest, for one step. @returns null when none is due, or others have all of them. */
+  /** How many erasures of an account are not done. @param most counted at most. */
+  async countOpen(tx: Statements, accountId: string, most: number): Promise<number> {
+    const [row] = await tx.rows<{ count: number }>(Prisma.sql`
+      SELECT count(*)::int AS count FROM (
+        SELECT FROM erasures WHERE account_id = ${accountId}::uuid AND state <> 'done' LIMIT ${most}::int) AS counted`);
+    return row?.count ?? 0;
+  }
+
+  /**
+   * Take an erasure, for one step: of the next account that has one that is due, the one that has waited longest. Accounts have their turns in
+   * the order of their ids: however many erasures one of them has, the next has its turn.
+   *
+   * @param after accounts up to this one had their turn; null: all of them are to come.
+   * @returns null when none is due, or others have all of them.
+   */
   async claim(
     statements: Statements,
-    { leaseSeconds, settleSeconds }: { leaseSeconds: number; settleSeconds: number },
+    {
+      leaseSeconds,
+      settleSeconds,
+      after = null,
+    }: { leaseSeconds: number; settleSeconds: number; after?: string | null },
   ): Promise<ErasureLease | null> {
     const [row] = await statements.rows<LeaseRow>(Prisma.sql`
       UPDATE erasures e SET state = 'running', started_at = coalesce(e.started_at, now()), lease_token = gen_random_uuid(),
         lease_expires_at = now() + make_interval(secs => ${leaseSeconds})
       WHERE e.id = (
-        SELECT d.id FROM erasures d
-        WHERE d.state <> 'done' AND d.due_at <= now() AND (d.lease_expires_at IS NULL OR d.lease_expires_at < now())
-        ORDER BY d.due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+        WITH RECURSIVE waiting (account_id) AS (
+          (SELECT d.account_id FROM erasures d
+           WHERE d.state <> 'done' AND d.account_id > ${after ?? BEFORE_ALL}::uuid ORDER BY d.account_id LIMIT 1)
+          UNION ALL
+          SELECT (SELECT d.account_id FROM erasures d
+                  WHERE d.state <> 'done' AND d.account_id > waiting.account_id ORDER BY d.account_id LIMIT 1)
+          FROM waiting WHERE waiting.account_id IS NOT NULL
+        )
+        SELECT due.id FROM waiting CROSS JOIN LATERAL (
+          SELECT d.id FROM erasures d
+          WHERE d.account_id = waiting.account_id AND d.state <> 'done' AND d.due_at <= now() AND (d.lease_expires_at IS NULL OR d.lease_expires_at < now())
+          ORDER BY d.due_at LIMIT 1 FOR UPDATE SKIP LOCKED) due
+        LIMIT 1)
       RETURNING e.id, e.account_id, e.subject, e.job_id, e.label, e.value, e.pseudonym, e.step, e.place, e.counts, e.lease_token,
         e.requested_at + make_interval(secs => ${settleSeconds}) AS settles_at,
         e.requested_at + make_interval(secs => ${settleSeconds}) <= now() AS is_settled`);

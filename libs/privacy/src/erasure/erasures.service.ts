@@ -5,6 +5,9 @@ import type { Erasure } from './erasure';
 import type { ErasureStore } from './erasure.store';
 
 const CURSOR = 'erasures';
+/** Erasures of jobs and labels that one account may have asked for and that are not done. */
+const OPEN_PER_ACCOUNT = 1_000;
+const RETRY_SECONDS = 60;
 
 /** Requests for erasure. Who asked, and why, is in the audit log; a maintenance process carries them out. */
 export class Erasures {
@@ -25,7 +28,8 @@ export class Erasures {
    *
    * @param keyId the key that acts, an owner's where the subject is the account; null for an operator.
    * @returns the request, and whether it is a new one.
-   * @throws Refusal `unauthorized` or `forbidden` for who is no owner now and asks for the account; `not_found` for an unknown job or account; `invalid_request` for an account that is the service's own.
+   * @throws Refusal `unauthorized` or `forbidden` for who is no owner now and asks for the account; `not_found` for an unknown job or account; `invalid_request` for an account that is the service's own;
+   * `rate_limited` for one more job or label while a thousand erasures of the account are not done.
    */
   async request(
     { keyId, ...operator }: Owner,
@@ -38,6 +42,7 @@ export class Erasures {
       await this.prepare(tx, accountId, subject);
       const pseudonym = `erased-${id.slice(-12)}`;
       const made = await this.store.insert(tx, { id, accountId, subject, pseudonym, requestedBy: operator.actor });
+      if (made !== null && subject.kind !== 'account') await this.assertFew(tx, accountId);
       const erasure = made ?? (await this.store.findOpen(tx, accountId, subject));
       // It was done between the two statements.
       if (erasure === null) throw new Refusal('invalid_request', 'The same erasure has just been done; ask again.');
@@ -91,6 +96,12 @@ export class Erasures {
     const before = cursor === null ? null : decodeCursor(CURSOR, cursor, isUuid);
     const rows = await this.store.list(this.database, accountId, { before, limit: limit + 1 });
     return pageOf(CURSOR, rows, limit, ({ id }) => id);
+  }
+
+  private async assertFew(tx: Statements, accountId: string): Promise<void> {
+    if ((await this.store.countOpen(tx, accountId, OPEN_PER_ACCOUNT + 1)) <= OPEN_PER_ACCOUNT) return;
+    const message = `${OPEN_PER_ACCOUNT} erasures of this account are not done, the most that may wait; ask again when some are done.`;
+    throw new Refusal('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
   }
 
   private async prepare(tx: Statements, accountId: string, subject: ErasureSubject): Promise<void> {

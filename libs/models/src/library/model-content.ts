@@ -16,7 +16,8 @@ export class ModelContents {
   ) {}
 
   /**
-   * Make a model ready with the bytes of an asset of its account. Safe to repeat: its state is written once.
+   * Make a model ready with the bytes of an asset of its account. Safe to repeat: its state is written once. The bytes of a model that was
+   * deleted meanwhile go, too.
    *
    * @throws Refusal `model_refused` for bytes that are not what its name says: it has failed, and the bytes are gone.
    */
@@ -29,7 +30,8 @@ export class ModelContents {
     try {
       const header = await readHeader(model.format, read, sizeBytes);
       const digest = hash.slice('blake3:'.length);
-      await this.store.settle(this.database, model, { assetId: asset.id, digest, sizeBytes, header });
+      const settled = await this.store.settle(this.database, model, { assetId: asset.id, digest, sizeBytes, header });
+      if (!settled) await this.removeUnreferenced(model, asset.id);
     } catch (error) {
       if (!(error instanceof HeaderError)) throw error;
       throw await this.refuse(model, asset.id, `The file ${error.message}.`);
@@ -39,9 +41,13 @@ export class ModelContents {
   /** End a model whose bytes are not taken. @returns the refusal. */
   async refuse(model: Model, assetId: string, problem: string): Promise<Refusal> {
     await this.fail(model, problem);
-    // An asset that something else refers to stays as the asset that it is.
-    await this.assets.remove(wholeAccount(model.accountId), assetId).catch(() => undefined);
+    await this.removeUnreferenced(model, assetId);
     return new Refusal('model_refused', problem);
+  }
+
+  /** An asset that something refers to, such as the model that another process made ready, stays as the asset that it is. */
+  private async removeUnreferenced({ accountId }: Model, assetId: string): Promise<void> {
+    await this.assets.remove(wholeAccount(accountId), assetId).catch(() => undefined);
   }
 
   /** End a model that has no bytes. */

@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import { blake3 } from '@napi-rs/blake-hash';
 import { wholeAccount } from '@millrace/assets';
 import { newId } from '@millrace/contracts';
 import { readingRows } from '@millrace/testing';
@@ -55,6 +56,35 @@ describe('a model that is uploaded', () => {
     await world.send(here, model, FILE);
     expect(await here.uploads.complete(accountId, model.id, none)).toMatchObject({ state: 'ready' });
     expect(await here.uploads.complete(accountId, model.id, none)).toMatchObject({ state: 'ready' });
+  });
+
+  it('takes its bytes with it when it is deleted while it is completed', async () => {
+    const model = await world.begin(here, world.draft(accountId), FILE.length);
+    await world.send(here, model, FILE);
+    const { content } = world.assets;
+    const openPart = content.openPart.bind(content);
+    jest.spyOn(content, 'openPart').mockImplementationOnce(async (...part) => {
+      // The upload is an asset by now, and the model is not ready.
+      await here.uploads.drop(await world.remove(here, model));
+      return openPart(...part);
+    });
+    const none = { uploadBytesPerDay: null, storageBytes: null };
+    await expect(here.uploads.complete(accountId, model.id, none)).rejects.toEqual(code('not_found'));
+    expect(await world.test.database.models.asset.count({ where: { accountId } })).toBe(0);
+  });
+
+  it('made ready by two requests at once keeps its bytes', async () => {
+    const model = await world.begin(here, world.draft(accountId), FILE.length);
+    await world.send(here, model, FILE);
+    const { content } = world.assets;
+    const openPart = content.openPart.bind(content);
+    const none = { uploadBytesPerDay: null, storageBytes: null };
+    jest.spyOn(content, 'openPart').mockImplementationOnce(async (...part) => {
+      await here.uploads.complete(accountId, model.id, none);
+      return openPart(...part);
+    });
+    expect(await here.uploads.complete(accountId, model.id, none)).toMatchObject({ state: 'ready' });
+    expect(await world.read(here, accountId, blake3(FILE).toString('hex'), 0, FILE.length)).toEqual(FILE);
   });
 
   it('is refused when its header is none, and leaves no bytes and a free name', async () => {

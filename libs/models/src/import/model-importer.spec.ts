@@ -1,3 +1,4 @@
+import { PassThrough, type Readable } from 'node:stream';
 import type { Database } from '@millrace/database';
 import { followersOf } from '@millrace/testing';
 import { ModelImporter } from './model-importer';
@@ -16,6 +17,42 @@ describe('the importer of models', () => {
     const importer = new ModelImporter({} as Database, store, origin, uploads, {} as Parts[4], {} as Parts[5]);
     for (let attempt = 0; attempt < 3; attempt += 1) expect(await importer.work()).toBe('failed');
     expect(release).toHaveBeenCalledTimes(3);
+    expect(followersOf((Reflect.get(importer, 'stopping') as AbortController).signal)).toBe(0);
+    await importer.close();
+  });
+
+  it('gives a part up whose source sends a byte now and then, so that others have their turn', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+    const [release, renew] = [jest.fn(() => Promise.resolve()), jest.fn(() => Promise.resolve(true))];
+    const store = { claim: () => Promise.resolve(claim), release, renew } as unknown as ImportStore;
+    const upload = { id: 'u', partBytes: 1_000, sizeBytes: 1_000 };
+    const uploads = {
+      get: () => Promise.resolve(upload),
+      partsOf: () => Promise.resolve([{ number: 1, sizeBytes: 1_000, received: false }]),
+      receive: async (_account: string, _id: string, _number: number, body: Readable) => {
+        for await (const _ of body);
+      },
+    } as unknown as Parts[3];
+    let drip: NodeJS.Timeout | undefined;
+    const origin = {
+      read: (_url: string, _range: object, _etag: null, signal: AbortSignal) => {
+        const body = new PassThrough();
+        drip = setInterval(() => body.write('x'), 1_000);
+        signal.addEventListener('abort', () => body.destroy(new Error('aborted')));
+        return Promise.resolve({ totalBytes: 1_000, etag: null, body });
+      },
+      close: () => Promise.resolve(),
+    } as unknown as Parts[2];
+    const importer = new ModelImporter({} as Database, store, origin, uploads, {} as Parts[4], {} as Parts[5]);
+    let outcome: string | null = 'none yet';
+    const work = importer.work().then((came) => (outcome = came));
+    await jest.advanceTimersByTimeAsync(300_000);
+    clearInterval(drip);
+    jest.useRealTimers();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(outcome).toBe('failed');
+    await work;
+    expect(release).toHaveBeenCalledWith(expect.anything(), claim, expect.any(Number), true);
     expect(followersOf((Reflect.get(importer, 'stopping') as AbortController).signal)).toBe(0);
     await importer.close();
   });

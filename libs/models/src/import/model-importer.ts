@@ -12,12 +12,21 @@ const LEASE_SECONDS = 60;
 const RENEW_MS = 20_000;
 /** After so long another account has its turn. */
 const SLICE_MS = 20_000;
+/** A part that has not arrived by then is given up, so that one slow source does not keep a process's only import for long. */
+const PART_MS = 300_000;
 const RETRY_BASE_MS = 2_000;
 const RETRY_CAP_MS = 300_000;
 /** Failures in a row, without a part that arrived, after which an import is given up: over half an hour of them. */
 const MOST_FAILURES = 12;
 /** Refusals that no other attempt changes. */
 const FINAL = ['storage_full', 'payload_too_large', 'hash_mismatch', 'invalid_request'];
+
+/** A part that has not arrived, and its bytes: `start` inclusive, `end` exclusive. */
+interface MissingPart {
+  number: number;
+  start: number;
+  end: number;
+}
 
 /** What an attempt came to: there is more to do at once, it ended, or it failed. */
 type Outcome = 'more' | 'ended' | 'failed';
@@ -81,15 +90,35 @@ export class ModelImporter {
     const begun = await this.uploadOf(claim, signal);
     if (begun === null) return 'ended';
     const endAt = performance.now() + SLICE_MS;
-    for (const { number, start, end } of await this.missingOf(begun.upload)) {
-      const part = await this.origin.read(claim.model.sourceUrl, { start, end }, begun.etag, signal);
-      assertSame(part, begun);
-      await this.uploads.receive(claim.model.accountId, begun.upload.id, number, part.body);
-      if (!(await this.store.renew(this.database, claim, LEASE_SECONDS, end))) return 'ended';
+    for (const part of await this.missingOf(begun.upload)) {
+      await this.fetch(claim.model, begun, part, signal);
+      if (!(await this.store.renew(this.database, claim, LEASE_SECONDS, part.end))) return 'ended';
       if (performance.now() > endAt) return this.release(claim);
     }
     await this.finish(claim, begun.upload, signal);
     return 'ended';
+  }
+
+  /** @throws ImportError where the source is too slow; what asking for the part and storing it reject with. */
+  private async fetch(
+    { sourceUrl, accountId }: ImportClaim['model'],
+    begun: { upload: ResumableUpload; etag: string | null },
+    { number, start, end }: MissingPart,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), PART_MS);
+    const over = joinSignals(signal, late.signal);
+    try {
+      const part = await this.origin.read(sourceUrl, { start, end }, begun.etag, over.signal);
+      assertSame(part, begun);
+      await this.uploads.receive(accountId, begun.upload.id, number, part.body);
+    } catch (error) {
+      throw late.signal.aborted && !signal.aborted ? tooSlow(end - start) : error;
+    } finally {
+      over.release();
+      clearTimeout(timer);
+    }
   }
 
   /** The upload of an import; it is begun when the size is known. @returns null when the import is not this process's any more. */
@@ -113,7 +142,7 @@ export class ModelImporter {
     return null;
   }
 
-  private async missingOf(upload: ResumableUpload): Promise<{ number: number; start: number; end: number }[]> {
+  private async missingOf(upload: ResumableUpload): Promise<MissingPart[]> {
     const parts = await this.uploads.partsOf(upload);
     return parts
       .filter(({ received }) => !received)
@@ -187,6 +216,13 @@ function assertSame(part: OriginPart, begun: { upload: ResumableUpload; etag: st
   if (isSame) return;
   discard(part.body);
   throw new ImportError('The file at the source has changed while it was imported.', true);
+}
+
+function tooSlow(bytes: number): ImportError {
+  return new ImportError(
+    `The source is too slow: it did not send ${bytes} bytes in ${PART_MS / 60_000} minutes.`,
+    false,
+  );
 }
 
 function problemOf(error: unknown): string {

@@ -24,6 +24,7 @@ class World {
 
   claim(lane: Lane): void {
     const room = this.lanes.room(lane);
+    if (room.total <= 0) return;
     const claimed = this.take(room);
     this.lanes.turn(room, claimed);
     for (const attempt of claimed) this.lanes.begin(attempt);
@@ -37,8 +38,8 @@ class World {
       this.underWay.splice(this.underWay.indexOf(attempt), 1);
       this.lanes.end(attempt, attempt.tookMs);
     }
-    this.claim('quick');
     this.claim('slow');
+    this.claim('quick');
   }
 
   private take({ lane, total, perEndpoint, perAccount, slow, endpoints, accounts, after }: ClaimRoom): Attempt[] {
@@ -126,6 +127,7 @@ describe('the places of a process', () => {
       answerMs: () => 14_000,
     }));
     const world = new World(slow);
+    for (const { endpointId, accountId } of slow) answer(world.lanes, endpointId, 14_000, accountId);
     const served = new Set<string>();
     for (let step = 0; step < 1_000; step += 1) {
       world.pass(200);
@@ -133,5 +135,22 @@ describe('the places of a process', () => {
     }
     expect(served.size).toBe(100);
     expect(world.underWay.length).toBeLessThanOrEqual(ATTEMPTS_AT_ONCE);
+  });
+
+  it('are left to a slow endpoint where quick ones take all that are free', () => {
+    const quick = Array.from({ length: 40 }, (_, at) => ({
+      endpointId: `e${String(at).padStart(2, '0')}`,
+      accountId: `a${at % 10}`,
+      answerMs: () => 1_900,
+    }));
+    const slow = { endpointId: 'slow', accountId: 'slow', answerMs: () => 5_000 };
+    const world = new World([...quick, slow]);
+    answer(world.lanes, slow.endpointId, 5_000, slow.accountId);
+    let served = 0;
+    for (let step = 0; step < 100; step += 1) {
+      world.pass(200);
+      if (world.underWay.some(({ endpointId }) => endpointId === slow.endpointId)) served += 1;
+    }
+    expect(served).toBeGreaterThan(90);
   });
 });

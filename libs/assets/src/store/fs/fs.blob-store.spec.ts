@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { createTestFolder, eventually, type TestFolder } from '@millrace/testing';
+import { collectGarbage, createTestFolder, eventually, type TestFolder } from '@millrace/testing';
 import type { StagedBytes } from '../blob-store';
 import { describeBlobStore } from '../blob-store.conformance';
 import { fsFaultOf } from './fs-fault';
@@ -136,6 +136,26 @@ describe('a folder of parts', () => {
     finish(Buffer.from([2]));
     expect(await writes.at(-1)).toBe('written');
     expect(await filesIn(dir)).toEqual([`${handle}/1`]);
+  });
+
+  it('keeps no more of a part in memory than is being written', async () => {
+    const { parts } = new FsBlobStore(join(folder.path, 'large-part'));
+    const [chunkBytes, chunks] = [1_048_576, 48];
+    const kept = new Set<number>();
+    const registry = new FinalizationRegistry<number>((at) => kept.delete(at));
+    async function* bytes(): AsyncGenerator<Buffer> {
+      for (let at = 0; at < chunks; at += 1) {
+        const chunk = Buffer.alloc(chunkBytes);
+        kept.add(at);
+        registry.register(chunk, at);
+        yield chunk;
+      }
+      await eventually('what was written to be let go', async () => {
+        await collectGarbage();
+        return kept.size < chunks / 2;
+      });
+    }
+    await parts.write(await parts.begin(), { ...part, sizeBytes: chunkBytes * chunks }, Readable.from(bytes()));
   });
 
   it('writes a part again after its transfer broke off, and other parts beside it', async () => {

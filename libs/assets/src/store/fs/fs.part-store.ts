@@ -16,8 +16,7 @@ const HANDLE = /^[0-9a-f-]{36}$/;
 
 /** A part that is being written. */
 interface PartWrite {
-  /** End its transfer, also where its sender is silent. */
-  stop: (reason: Refusal) => void;
+  transfer: Transfer;
   /** Resolves when it has ended, and what it left is removed. */
   ended: Promise<void>;
 }
@@ -50,13 +49,10 @@ export class FsPartStore implements PartStore {
   async write(handle: string, part: PartSpec, source: Readable): Promise<void> {
     const path = this.pathOf(handle, part.number);
     const before = this.writes.get(path);
-    before?.stop(sentAgain(part));
-    let stop: PartWrite['stop'] = () => undefined;
-    const stopped = new Promise<never>((_, reject) => (stop = reject));
-    stopped.catch(() => undefined);
-    const chunks = untilStopped(takeSource(source), stopped);
-    const written = (before?.ended ?? Promise.resolve()).then(() => this.writePart(path, part, chunks));
-    const write = { stop, ended: written.catch(() => undefined) };
+    before?.transfer.stop(sentAgain(part));
+    const transfer = new Transfer(takeSource(source));
+    const written = (before?.ended ?? Promise.resolve()).then(() => this.writePart(path, part, transfer.chunks()));
+    const write = { transfer, ended: written.catch(() => undefined) };
     this.writes.set(path, write);
     try {
       await written;
@@ -138,13 +134,35 @@ export class FsPartStore implements PartStore {
   }
 }
 
-/** A stream that waits for its next bytes does not end when it is destroyed: it is left. */
-async function* untilStopped(chunks: AsyncIterable<Buffer>, stopped: Promise<never>): AsyncGenerator<Buffer> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await Promise.race([iterator.next(), stopped]);
-    if (next.done === true) return;
-    yield next.value;
+/** The bytes of a part, until it is stopped, also while its sender is silent: a stream that waits for its next bytes does not end when it is destroyed. */
+class Transfer {
+  private reason: Refusal | null = null;
+  private endWait: (reason: Refusal) => void = () => undefined;
+
+  constructor(private readonly source: AsyncIterable<Buffer>) {}
+
+  stop(reason: Refusal): void {
+    this.reason = reason;
+    this.endWait(reason);
+  }
+
+  /** @throws the reason with which it was stopped; what the source does. */
+  async *chunks(): AsyncGenerator<Buffer> {
+    const iterator = this.source[Symbol.asyncIterator]();
+    for (;;) {
+      if (this.reason !== null) throw this.reason;
+      const next = await this.whileGoing(iterator.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  }
+
+  /** A promise for each wait: one that all of them raced against would keep the bytes of each. */
+  private whileGoing<T>(wait: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.endWait = reject;
+      wait.then(resolve, reject);
+    });
   }
 }
 

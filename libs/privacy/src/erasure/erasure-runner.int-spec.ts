@@ -3,7 +3,8 @@ import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
 import type { Erasure, ErasureLease } from './erasure';
-import { ErasureRunner } from './erasure-runner';
+import { CarryOutErasuresLoop } from './carry-out-erasures.loop';
+import { ErasureRunner, type StepResult } from './erasure-runner';
 import type { ErasureSteps, Outcome } from './erasure-steps';
 import { nextStep } from './erasure-steps';
 import { ErasureStore } from './erasure.store';
@@ -48,13 +49,12 @@ for (let step = nextStep('label', null); step !== null; step = nextStep('label',
 it('does every step in its order, each process going on where the one before stopped, and forgets the value at last', async () => {
   const { id } = await ask();
   const done: string[] = [];
-  for (let more = true; more;) {
-    // A process of its own for each step: nothing is kept in memory.
-    more = await runnerOf((step) => {
-      done.push(step);
-      return Promise.resolve({ next: 'over', counts: { jobs: 2 } });
-    }).runOnce();
-  }
+  const runStep: Step = (step) => {
+    done.push(step);
+    return Promise.resolve({ next: 'over', counts: { jobs: 2 } });
+  };
+  // A process of its own for each step: nothing is kept in memory.
+  while ((await runnerOf(runStep).runOnce()) === 'went_on');
   expect(done).toEqual(STEPS);
   expect(await read(id)).toMatchObject({
     state: 'done',
@@ -96,7 +96,7 @@ it('a process that lost its lease in the middle of a step writes nothing', async
       return { next: 'over', counts: { jobs: 7 } };
     };
   });
-  expect(await late.runOnce()).toBe(false);
+  expect(await late.runOnce()).toBe('waits');
   expect(await nameOf()).not.toContain('lost');
   expect(await read(id)).toMatchObject({ state: 'running', step: STEPS[1], counts: {} });
 });
@@ -166,8 +166,8 @@ it('is asked for a thousand times by an account, and no more until some are done
 it('waits for what has to end first, and does what else is due meanwhile', async () => {
   const first = await ask();
   const waiting = runnerOf(() => Promise.resolve({ next: 'wait' }));
-  expect(await waiting.runOnce()).toBe(true);
-  expect(await waiting.runOnce()).toBe(false);
+  expect(await waiting.runOnce()).toBe('waits');
+  expect(await waiting.runOnce()).toBe('none_due');
   const second = await ask('bob');
   let taken: string | undefined;
   await runnerOf((_, lease) => {
@@ -176,6 +176,22 @@ it('waits for what has to end first, and does what else is due meanwhile', async
   }).runOnce();
   expect([first.id, second.id]).toContain(taken);
   expect(await read(first.id)).toMatchObject({ state: 'running', step: STEPS[0] });
+});
+
+it('looks at few of those that wait in a run, and goes on at once after a step that went on', async () => {
+  const results: StepResult[] = [];
+  let looks = 0;
+  const runOnce = (): Promise<StepResult> => {
+    looks += 1;
+    return Promise.resolve(results.shift() ?? 'waits');
+  };
+  const loop = new CarryOutErasuresLoop({ runOnce });
+  expect(await loop.runOnce()).toBe(0);
+  expect(looks).toBeLessThanOrEqual(10);
+  results.push('waits', 'went_on', 'none_due');
+  expect(await loop.runOnce()).toBe(1);
+  expect(await loop.runOnce()).toBe(0);
+  expect(results).toEqual([]);
 });
 
 describe('the database', () => {

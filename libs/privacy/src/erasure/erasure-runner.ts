@@ -10,6 +10,9 @@ const WAIT_SECONDS = 1;
 /** Before a step that failed is tried again. */
 const RETRY_SECONDS = 15;
 
+/** What a step came to: it went on, it has to wait for something, or none was due. */
+export type StepResult = 'went_on' | 'waits' | 'none_due';
+
 /** The lease went to another process in the middle of a step: what this one wrote in its transaction is undone. */
 class LeaseLost extends Error {}
 
@@ -32,16 +35,15 @@ export class ErasureRunner {
   /**
    * Do a step of what is due. One that has to wait is not due for a second: what else is due comes before.
    *
-   * @returns whether something was due. @throws what the step failed with; it is tried again later.
+   * @throws what the step failed with; it is tried again later.
    */
-  async runOnce(): Promise<boolean> {
+  async runOnce(): Promise<StepResult> {
     const lease = await this.claim();
-    if (lease === null) return false;
+    if (lease === null) return 'none_due';
     try {
-      await this.step(lease);
-      return true;
+      return await this.step(lease);
     } catch (error) {
-      if (error instanceof LeaseLost) return false;
+      if (error instanceof LeaseLost) return 'waits';
       const { step, place, counts } = lease;
       await this.store.advance(this.database, lease, { step, place, counts, waitSeconds: RETRY_SECONDS });
       throw error;
@@ -56,14 +58,17 @@ export class ErasureRunner {
     return lease === null && after !== null ? this.claim() : lease;
   }
 
-  private async step(lease: ErasureLease): Promise<void> {
+  private async step(lease: ErasureLease): Promise<StepResult> {
     const step = lease.step === '' ? nextStep(lease.subject.kind, null) : lease.step;
     if (step === null) throw new Error('an erasure has steps');
     const done = await this.steps.run(step, lease);
-    await this.database.transaction(async (tx) => {
+    const { next } = await this.database.transaction(async (tx) => {
       if (!(await this.store.hold(tx, lease))) throw new LeaseLost();
-      await this.note(tx, lease, step, typeof done === 'function' ? await done(tx) : done);
+      const outcome = typeof done === 'function' ? await done(tx) : done;
+      await this.note(tx, lease, step, outcome);
+      return outcome;
     });
+    return next === 'wait' ? 'waits' : 'went_on';
   }
 
   private async note(tx: Statements, lease: ErasureLease, step: string, outcome: Outcome): Promise<void> {

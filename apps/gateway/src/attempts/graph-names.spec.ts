@@ -1,7 +1,7 @@
 import { eventually } from '@millrace/testing';
 import { GraphNames } from './graph-names';
 
-const body = { inTurn: <T>(work: () => Promise<T>): Promise<T> => work() };
+const body = { graphInTurn: <T>(work: () => Promise<T>): Promise<T> => work() };
 const graphOf = (...names: string[]): { accountId: string; workflow: string } => ({
   accountId: 'an-account',
   workflow: JSON.stringify({ '1': { class_type: 'Load', inputs: { names } } }),
@@ -54,13 +54,13 @@ describe('the names of models in graphs', () => {
   it('are read by the first of several requests that wait for their turn', async () => {
     const names = new GraphNames();
     let turn = Promise.resolve<unknown>(undefined);
-    const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const graphInTurn = <T>(work: () => Promise<T>): Promise<T> => {
       const taken = turn.then(work);
       turn = taken;
       return taken;
     };
     const load = jest.fn(() => Promise.resolve(graphOf('a.safetensors')));
-    await Promise.all(Array.from({ length: 5 }, () => names.of({ inTurn }, 'one', load)));
+    await Promise.all(Array.from({ length: 5 }, () => names.of({ graphInTurn }, 'one', load)));
     expect(load).toHaveBeenCalledTimes(1);
   });
 });

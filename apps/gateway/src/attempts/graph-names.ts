@@ -22,7 +22,7 @@ interface OwnedGraph {
 
 /**
  * The names of model files in graphs. To read a graph and parse it takes up to 200 ms of the event loop, and a worker asks for each of its
- * models: so it is done in turn with the large bodies of its token, and what was found is kept.
+ * models: so it is done in turn with the other graphs of its token, and what was found is kept.
  */
 export class GraphNames {
   private readonly kept = new BoundedBytes(KEPT_BYTES);
@@ -37,7 +37,7 @@ export class GraphNames {
    * @throws Refusal `rate_limited` when too many wait; what `load` throws.
    */
   async of(
-    body: Pick<RequestBody, 'inTurn'>,
+    body: Pick<RequestBody, 'graphInTurn'>,
     key: string,
     load: () => Promise<OwnedGraph | null>,
     { keptMs, isFresh = false }: { keptMs?: number; isFresh?: boolean } = {},
@@ -45,7 +45,7 @@ export class GraphNames {
     const find = (): Names | null => (isFresh ? null : this.find(key));
     // In its turn, another request may have read it meanwhile.
     const read = async (): Promise<Names> => find() ?? (await this.read(key, load, keptMs));
-    const { accountId, names } = find() ?? (await body.inTurn(read));
+    const { accountId, names } = find() ?? (await body.graphInTurn(read));
     return { accountId, names: new Set(names) };
   }
 

@@ -57,4 +57,9 @@ export class RequestBodies {
   inTurnAlone<T>(tokenId: string, work: () => Promise<T>): Promise<T> {
     return this.inFlight.turns.run(`${tokenId} alone`, () => this.alone.run('', work));
   }
+
+  /** The same for a graph that is read for an answer, in a queue apart: no heartbeat or end waits for graphs. */
+  graphInTurn<T>(tokenId: string, work: () => Promise<T>): Promise<T> {
+    return this.inFlight.turns.run(`${tokenId} graphs`, work);
+  }
 }

@@ -53,18 +53,16 @@ export class RequestBody {
     this.heldBytes += bytes;
   }
 
-  /** Count bytes of its answer, which are in memory until they are out. */
+  /** Count bytes of its answer, which are in memory until they are out. Those of a sender who has left are let go at once. */
   hold(bytes: number): void {
+    if (this.uses === 0) return;
     this.bodies.hold(this.tokenId, bytes);
     this.heldBytes += bytes;
   }
 
   /** Make an answer that may be large, in turn with others of its token. @throws as `RequestBodies` does. */
   answer<T>(work: () => Promise<T>): Promise<T> {
-    return this.bodies.answer(this.tokenId, () => {
-      if (this.response.closed) throw broken();
-      return work();
-    });
+    return this.bodies.answer(this.tokenId, this.whileAwaited(work));
   }
 
   /** Do something that has it in memory. @throws what `work` throws. */
@@ -86,12 +84,21 @@ export class RequestBody {
 
   /** Work on it in turn with others of its token: `alone` in the process where it is large. @throws as `RequestBodies` does. */
   inTurn<T>(work: () => Promise<T>, alone = false): Promise<T> {
-    const begin = (): Promise<T> => {
-      // Nobody waits for the answer any more.
+    const begin = this.whileAwaited(work);
+    return alone ? this.bodies.inTurnAlone(this.tokenId, begin) : this.bodies.inTurn(this.tokenId, begin);
+  }
+
+  /** Read a graph for its answer, in turn with the other graphs of its token. @throws as `RequestBodies` does. */
+  graphInTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.bodies.graphInTurn(this.tokenId, this.whileAwaited(work));
+  }
+
+  /** @throws Refusal once nobody waits for the answer any more. */
+  private whileAwaited<T>(work: () => Promise<T>): () => Promise<T> {
+    return () => {
       if (this.response.closed) throw broken();
       return work();
     };
-    return alone ? this.bodies.inTurnAlone(this.tokenId, begin) : this.bodies.inTurn(this.tokenId, begin);
   }
 
   /** Read what nobody will look at, slowly. */

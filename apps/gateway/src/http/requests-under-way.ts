@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { Refusal } from '@millrace/contracts';
 import { whenClosed } from '@millrace/platform';
 
-/** A worker waits for a message with each of its engines, of which it has 64 at most; what it sends beside that is short. */
-const REQUESTS_PER_WORKER = 64;
+/** A worker waits for a message with each of its engines, of which it has 64 at most, and for cancels. As many requests may be short ones. */
+const REQUESTS_PER_WORKER = 130;
 /** Of the connections of a gateway, as the divisor: what is left is for the workers of other tokens. */
 const SHARE = 4;
 /** A gateway with few connections serves a worker all the same. */

@@ -71,7 +71,13 @@ import {
   SweepDemoNetworksLoop,
   TurnStore,
 } from './rotation';
-import { AdoptCappedJobsLoop, CancelSpentJobsLoop, RecountKeyCapsLoop, SpendCapStore } from './spend';
+import {
+  AdoptCappedJobsLoop,
+  CancelSpentJobsLoop,
+  RecountFreshCapsLoop,
+  RecountKeyCapsLoop,
+  SpendCapStore,
+} from './spend';
 import {
   GroupStore,
   RunTimesStore,
@@ -245,6 +251,7 @@ export function composeMaintenance(
       new CancelBatchesLoop(database, lifecycle),
       new CancelSpentJobsLoop(database, new SpendCapStore(), lifecycle),
       new AdoptCappedJobsLoop(database, new SpendCapStore()),
+      new RecountFreshCapsLoop(database, new SpendCapStore()),
       new RecountKeyCapsLoop(database, new SpendCapStore()),
       new CompleteBatchesLoop(database),
       new SweepExpiredJobsLoop(database),

@@ -9,7 +9,7 @@ import { JobAudit } from '../audit';
 import type { SubmittedBatch } from '../batches/batch-submissions.service';
 import { BatchWorld } from '../fixtures/batch-world';
 import { JobWorld, cloudScope, endingOf } from '../fixtures/job-world';
-import { AdoptCappedJobsLoop, SpendCapStore, composeSpendCaps } from '../spend';
+import { RecountFreshCapsLoop, SpendCapStore, composeSpendCaps } from '../spend';
 import { endJob } from '../lifecycle/end.store';
 
 /** More than one group of them. */
@@ -105,7 +105,7 @@ describe('the first cap of an account, set while a batch is recorded', () => {
       await jobs.end(started, endingOf('succeeded', { engineMs }));
     };
     await end(2_000);
-    const loop = new AdoptCappedJobsLoop(test.database, new SpendCapStore());
+    const loop = new RecountFreshCapsLoop(test.database, new SpendCapStore());
     const counted = async (): Promise<unknown> => test.database.models.labelUse.findMany({ where: { accountId } });
     await loop.runOnce();
     expect(await counted()).toMatchObject([

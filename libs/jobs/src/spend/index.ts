@@ -3,6 +3,7 @@ export { CancelSpentJobsLoop } from './cancel-spent-jobs.loop';
 export { composeSpendCaps } from './compose-spend';
 export { MailSpendWarningsLoop } from './mail-spend-warnings.loop';
 export { noteCapReached, noteCapsReached } from './note-cap-reached';
+export { RecountFreshCapsLoop } from './recount-fresh-caps.loop';
 export { RecountKeyCapsLoop } from './recount-key-caps.loop';
 export { SpendCapStore, type SpendCap } from './spend-cap.store';
 export { SpendCaps, type SpendCapDraft } from './spend-caps.service';

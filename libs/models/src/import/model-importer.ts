@@ -12,8 +12,12 @@ const LEASE_SECONDS = 60;
 const RENEW_MS = 20_000;
 /** After so long another account has its turn. */
 const SLICE_MS = 20_000;
-/** A part that has not arrived by then is given up, so that one slow source does not keep a process's only import for long. */
+/**
+ * A part of up to so many bytes that has not arrived by then is given up, so that one slow source does not keep a process's only import for
+ * long. A larger one has as much longer.
+ */
 const PART_MS = 300_000;
+const PART_BYTES = 32 * 1_048_576;
 const RETRY_BASE_MS = 2_000;
 const RETRY_CAP_MS = 300_000;
 /** Failures in a row, without a part that arrived, after which an import is given up: over half an hour of them. */
@@ -107,14 +111,15 @@ export class ModelImporter {
     signal: AbortSignal,
   ): Promise<void> {
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), PART_MS);
+    const limitMs = PART_MS * Math.max(1, (end - start) / PART_BYTES);
+    const timer = setTimeout(() => late.abort(), limitMs);
     const over = joinSignals(signal, late.signal);
     try {
       const part = await this.origin.read(sourceUrl, { start, end }, begun.etag, over.signal);
       assertSame(part, begun);
       await this.uploads.receive(accountId, begun.upload.id, number, part.body);
     } catch (error) {
-      throw late.signal.aborted && !signal.aborted ? tooSlow(end - start) : error;
+      throw late.signal.aborted && !signal.aborted ? tooSlow(end - start, limitMs) : error;
     } finally {
       over.release();
       clearTimeout(timer);
@@ -218,11 +223,9 @@ function assertSame(part: OriginPart, begun: { upload: ResumableUpload; etag: st
   throw new ImportError('The file at the source has changed while it was imported.', true);
 }
 
-function tooSlow(bytes: number): ImportError {
-  return new ImportError(
-    `The source is too slow: it did not send ${bytes} bytes in ${PART_MS / 60_000} minutes.`,
-    false,
-  );
+function tooSlow(bytes: number, limitMs: number): ImportError {
+  const minutes = Math.round(limitMs / 60_000);
+  return new ImportError(`The source is too slow: it did not send ${bytes} bytes in ${minutes} minutes.`, false);
 }
 
 function problemOf(error: unknown): string {

@@ -8,7 +8,7 @@ import { parseInStretches } from './parse-in-stretches';
  * Bytes of the texts of catalogues that are kept, parsed: a few per pool and release, of 2 MiB where there are thousands of classes. Parsed, one that
  * is made to take memory has three times its bytes.
  */
-const KEPT_BYTES = 48 * 1_024 * 1_024;
+const KEPT_BYTES = 96 * 1_024 * 1_024;
 /** However small they are. */
 const KEPT_CATALOGUES = 1_000;
 /** A larger one is read when those before it are done and have rested: a worker may publish another every few seconds. */
@@ -27,7 +27,7 @@ export function textOfCatalogue(catalogue: NodeCatalogue): CatalogueText | undef
 export class CatalogueReader {
   /** A digest names one text for all time, so nothing ages. */
   private readonly parsed: LoadingCache<NodeCatalogue>;
-  private readonly turns = new Turns(1, 'large node catalogues', { whose: 'all', rest: { times: 3, isAlways: true } });
+  private readonly turns = new Turns(1, 'large node catalogues', { whose: 'all', rest: { times: 1, isAlways: true } });
 
   constructor(
     private readonly database: Statements,

@@ -155,6 +155,6 @@ it('what the official client ran is delivered, reconciled with the ledger by the
 it('endpoints where nothing may be sent are refused, and name the field', async () => {
   for (const url of ['https://169.254.169.254/', 'http://10.0.0.1:9000/', 'file:///etc/passwd']) {
     const { status, text } = await put({ endpoint: url });
-    expect([status, text.includes('endpoint')]).toEqual([400, true]);
+    expect([status, text.includes('endpoint')]).toEqual([422, true]);
   }
 });

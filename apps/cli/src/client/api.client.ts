@@ -27,6 +27,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** How many times it is tried; by default 3 for a read and 1 for a write, whose first try may have had its effect. */
   tries?: number;
+  /** Of a POST or PATCH that is tried once here: sending it again does no harm. */
+  isRepeatable?: boolean;
   /** Milliseconds until the answer's head must be there; by default one minute. */
   headWithinMs?: number;
 }
@@ -77,7 +79,8 @@ export class ApiClient {
    * Send a request and return the answer once its head has arrived with status 2xx.
    *
    * @throws {ServiceRefusal} on 4xx
-   * @throws {ServiceFailure} when the service cannot be reached, redirects a write, or fails
+   * @throws {ServiceFailure} when the service cannot be reached, redirects a write, or fails; of a write that may have been done
+   *   all the same its cure says so
    * @throws {Interrupted} when `signal` aborts
    */
   async open(url: URL, options: CallOptions = {}): Promise<Response> {
@@ -123,7 +126,7 @@ export class ApiClient {
 
   async text(url: URL, options: CallOptions = {}): Promise<string> {
     const response = await this.open(url, options);
-    return response.text().catch((error: unknown) => Promise.reject(this.unreached(url, error, options.signal)));
+    return response.text().catch((error: unknown) => Promise.reject(this.unreached(url, error, options)));
   }
 
   private async once(url: URL, options: CallOptions): Promise<Response> {
@@ -137,16 +140,19 @@ export class ApiClient {
     const answer = options.stream
       ? streamedRequest(url, { method, headers, body: options.stream, signal: options.signal })
       : fetchWithin(headWithinMs, url, request, options.signal);
-    const response = await answer.catch((error: unknown) => Promise.reject(this.unreached(url, error, options.signal)));
+    const response = await answer.catch((error: unknown) => Promise.reject(this.unreached(url, error, options)));
     if (response.ok) return response;
-    throw await failureOf(response, url);
+    throw await failureOf(response, url, options);
   }
 
-  private unreached(url: URL, error: unknown, signal?: AbortSignal): CliFailure {
-    if (signal?.aborted) return new Interrupted('Interrupted.');
+  private unreached(url: URL, error: unknown, options: CallOptions): CliFailure {
+    if (options.signal?.aborted) return new Interrupted('Interrupted.');
     // What is sent could not be read any further.
     if (error instanceof CliFailure) return error;
     const reason = isAbort(error) ? 'it did not answer in time' : reasonOf(error);
+    const cure = wasNotSent(error) ? undefined : cureOfLost(options);
+    if (cure !== undefined)
+      return new ServiceFailure(`The answer of ${url.origin} did not arrive: ${reason}.`, { cause: error, cure });
     return new ServiceFailure(`${url.origin} cannot be reached: ${reason}.`, {
       cause: error,
       cure: 'Check the address, and that the service is running.',
@@ -172,7 +178,15 @@ function repeatAfterMs(error: unknown, attempt: number): number | null {
   return seconds && seconds <= MAX_RETRY_AFTER_SECONDS ? seconds * 1000 : null;
 }
 
-async function failureOf(response: Response, url: URL): Promise<CliFailure> {
+/** What to do about a write that was sent and whose outcome nobody said; undefined for a read, which has none. */
+function cureOfLost({ method = 'GET', tries = 1, isRepeatable = false }: CallOptions): string | undefined {
+  if (method === 'GET') return undefined;
+  const isHarmless = isRepeatable || tries > 1 || method === 'PUT' || method === 'DELETE';
+  const next = isHarmless ? '; sending it again does no harm.' : ': look before you send it again.';
+  return `Whether it was done is not known${next}`;
+}
+
+async function failureOf(response: Response, url: URL, options: CallOptions): Promise<CliFailure> {
   const { status, headers } = response;
   const envelope = ErrorEnvelopeSchema.safeParse(parsed(await response.text().catch(() => '')));
   const facts: FailureFacts = {
@@ -185,7 +199,7 @@ async function failureOf(response: Response, url: URL): Promise<CliFailure> {
   };
   const message = envelope.data?.error.message ?? `${url.host} answered ${status} ${response.statusText}`.trim();
   if (status >= 400 && status < 500) return new ServiceRefusal(message, facts);
-  if (status >= 500) return new ServiceFailure(message, facts);
+  if (status >= 500) return new ServiceFailure(message, { ...facts, cure: cureOfLost(options) });
   const target = headers.get('location');
   return new ServiceFailure(`${url.origin} redirects this request${target ? ` to ${target}` : ''}.`, {
     ...facts,

@@ -37,6 +37,7 @@ export async function sendInParts(
       return await api.json(api.link(begun.urls.complete), {
         method: 'POST',
         headWithinMs: COMPLETE_WITHIN_MS,
+        isRepeatable: true,
         signal,
       });
     } catch (error) {

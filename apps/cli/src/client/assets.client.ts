@@ -122,6 +122,7 @@ export class AssetsClient {
       // A new key each time: it guards against a repetition by a proxy, and a key whose upload was lost would be refused.
       headers: { 'idempotency-key': randomUUID() },
       stream: multipartBody(fields, file, (bytes) => options.watcher?.moved('sending', bytes, file.sizeBytes)),
+      isRepeatable: true,
       signal: options.signal,
     });
     return readAs(AssetView, answer, 'asset');

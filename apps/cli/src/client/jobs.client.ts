@@ -69,7 +69,8 @@ export class JobsClient {
   async estimate(body: string, terms: SubmissionTerms = {}, signal?: AbortSignal): Promise<Estimate> {
     const headers = { 'content-type': 'application/json', ...termHeaders(terms) };
     const url = this.api.platformHere('/estimates');
-    return readAs(EstimateSchema, await this.api.json(url, { method: 'POST', headers, body, signal }), 'estimate');
+    const options = { method: 'POST', headers, body, isRepeatable: true, signal } as const;
+    return readAs(EstimateSchema, await this.api.json(url, options), 'estimate');
   }
 
   async get(id: string, signal?: AbortSignal): Promise<Job> {

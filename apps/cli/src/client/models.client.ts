@@ -96,7 +96,7 @@ export class ModelsClient {
   }
 
   private async complete(id: string): Promise<ModelRecord> {
-    const options = { method: 'POST', headWithinMs: COMPLETE_WITHIN_MS } as const;
+    const options = { method: 'POST', headWithinMs: COMPLETE_WITHIN_MS, isRepeatable: true } as const;
     const model = await untilComplete(this.host, () => this.api.json(this.at(id, '/complete'), options));
     return readAs(ModelView, model, 'model');
   }
@@ -107,7 +107,8 @@ export class ModelsClient {
     const said = { ...(licence && { licence }), ...(sourceUrl && { source_url: sourceUrl }) };
     const json = { folder, name, size_bytes: sizeBytes, hash, ...said };
     try {
-      return readAs(ModelView, await this.api.json(this.api.platform('/models'), { method: 'POST', json }), 'model');
+      const options = { method: 'POST', json, isRepeatable: true } as const;
+      return readAs(ModelView, await this.api.json(this.api.platform('/models'), options), 'model');
     } catch (error) {
       if (!(error instanceof ServiceRefusal) || error.facts.code !== 'model_exists') throw error;
       const found = (await this.list(folder)).find((one) => one.name === name && !one.shared);

@@ -41,6 +41,7 @@ describe('the Deployment of a pool', () => {
     expect(worker).toMatchObject({ image: 'mine:1', resources: { limits, requests: { memory: '64Gi' } } });
     expect(worker?.env).toEqual([
       { name: 'PATH', value: process.env.PATH },
+      { name: 'NODE_OPTIONS', value: '--max-old-space-size=39321' },
       { name: 'MILLRACE_WORKER_CAPACITY', value: '2' },
       { name: 'MILLRACE_POOL', value: 'p' },
       { name: 'MILLRACE_ENGINE', value: 'cpu' },
@@ -56,6 +57,37 @@ describe('the Deployment of a pool', () => {
     const { initContainers = [], containers } = spec.template.spec;
     expect(initContainers[0]).toMatchObject({ image: 'mine:1', resources: { limits: { 'nvidia.com/gpu': 1 } } });
     expect(containers[0]).toMatchObject({ image: 'millrace-worker' });
+  });
+
+  it.each([
+    ['512Mi', '--max-old-space-size=307'],
+    ['1Gi', '--max-old-space-size=614'],
+    ['64Gi', '--max-old-space-size=39321'],
+    ['1.5G', '--max-old-space-size=858'],
+    ['0.001Ti', '--max-old-space-size=629'],
+    ['629145600', '--max-old-space-size=360'],
+    [null, '--max-old-space-size=1228'],
+  ])('has the heap that its memory has room for: %s', (memory, heap) => {
+    const { deployment } = stubTemplate();
+    const template = structuredClone(deployment);
+    const [worker] = template.spec.template.spec.containers;
+    if (worker === undefined) throw new Error('there is a worker');
+    worker.env = [{ name: 'NODE_OPTIONS', value: '--enable-source-maps --max-old-space-size=1228' }];
+    const [container] = made({ memory }, poolTemplate(template)).spec.template.spec.containers;
+    const options = container?.env?.filter(({ name }) => name === 'NODE_OPTIONS');
+    expect(options).toEqual([{ name: 'NODE_OPTIONS', value: `--enable-source-maps ${heap}` }]);
+  });
+
+  it('leaves the heap of a worker whose engine is beside it', () => {
+    const template = structuredClone(stubTemplate().deployment);
+    const { spec } = template.spec.template;
+    spec.initContainers = [{ name: 'comfyui', image: 'comfyui:1' }];
+    const { containers, initContainers } = made({ engine: 'comfyui', memory: '64Gi' }, poolTemplate(template)).spec
+      .template.spec;
+    expect(initContainers?.[0]?.resources?.limits).toEqual({ memory: '64Gi' });
+    expect([...containers, ...(initContainers ?? [])].flatMap(({ env = [] }) => env)).not.toContainEqual(
+      expect.objectContaining({ name: 'NODE_OPTIONS' }),
+    );
   });
 
   it('has one name for one pool and revision, short enough for the names of its pods', () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EngineClass } from '@millrace/deployments';
+import { withHeapFor } from './heap';
 import type { Container, DeploymentObject, OwnerReference } from './objects';
 
 export const FLEET_LABEL = 'millrace/fleet';
@@ -10,6 +11,8 @@ const CLASS_LABEL = 'millrace/engine-class';
 const INTERNET_LABEL = 'millrace/internet';
 /** Room for what Kubernetes adds to the names of pods, which are host names of 63 characters at most. */
 const LONGEST_NAME = 46;
+/** Of `poolDeployment`: another one where it makes other pods of the same template, so that these are another revision. */
+const MAKER = 2;
 
 /** What the Deployments of a fleet have in common. */
 export interface FleetIdentity {
@@ -38,7 +41,7 @@ export function poolTemplate(object: unknown): PoolTemplate {
   if (deployment?.kind !== 'Deployment' || containers.every(({ name }) => name !== 'worker')) {
     throw new Error('it is not a Deployment with a container of the name worker');
   }
-  return { deployment: deployment as DeploymentObject, digest: digest(JSON.stringify(deployment), 8) };
+  return { deployment: deployment as DeploymentObject, digest: digest(JSON.stringify([MAKER, deployment]), 8) };
 }
 
 /**
@@ -66,7 +69,8 @@ export function poolDeployment(
   engine.resources = resourcesOf(engine, engineClass, gpuResource);
   const settings = { ...engineClass.settings, MILLRACE_POOL: poolId, MILLRACE_ENGINE: engineClass.engine };
   const worker = workerOf(made);
-  worker.env = withValues(worker.env ?? [], settings);
+  const heap = engine === worker ? heapOf(worker, engineClass) : {};
+  worker.env = withValues(worker.env ?? [], { ...heap, ...settings });
   // What a container wrote last is then in its status, so that nobody needs to read logs to say why it ended.
   for (const container of [...(pod.initContainers ?? []), ...pod.containers]) {
     container.terminationMessagePolicy = 'FallbackToLogsOnError';
@@ -126,6 +130,13 @@ function resourcesOf(
     limits: { ...resources?.limits, ...gpus, ...room },
     requests: { ...resources?.requests, ...room },
   };
+}
+
+/** The template's heap is that of the template's memory: above the limit of the class, the kernel would end the worker instead. */
+function heapOf({ env = [] }: Container, { memory }: EngineClass): Record<string, string> {
+  if (memory === null) return {};
+  const { value = '' } = env.findLast(({ name }) => name === 'NODE_OPTIONS') ?? {};
+  return { NODE_OPTIONS: withHeapFor(memory, value) };
 }
 
 function withValues(env: NonNullable<Container['env']>, values: Record<string, string>): Container['env'] {

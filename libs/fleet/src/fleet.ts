@@ -7,6 +7,14 @@ import type { EngineClass, PlacedStart } from '@millrace/deployments';
 export const MEMBER_PHASES = ['starting', 'running', 'stopping', 'failed', 'lost'] as const;
 export type MemberPhase = (typeof MEMBER_PHASES)[number];
 
+/** What a member needs of a machine. */
+export interface Room {
+  /** The same text for members of which each fits where the other one was. */
+  needs: string;
+  /** Since when every machine that could run it is full; null where that is not so. */
+  lackedSince: Date | null;
+}
+
 /** One worker that a fleet runs, is starting, or could not start. */
 export interface Member {
   /** Never given to another member. */
@@ -19,6 +27,8 @@ export interface Member {
   startedAt: Date;
   /** What came before its process; absent where the fleet does not say. */
   placed?: PlacedStart;
+  /** Its place on a machine; absent where the fleet does not choose one. */
+  room?: Room;
   /** Where its worker registers from, as in the row of the worker. */
   host: string;
   /** Its process there; null where each host has one worker. */

@@ -106,6 +106,13 @@ describe('a step for a pool', () => {
     expect(plan({ ...two, demand: demand(1, ['b']) }).drain).toEqual(['w-a']);
   });
 
+  it('lets what is not ready yet go before what is', () => {
+    const surplus = { ...NEW_GROUP, surplusSince: ago(60) };
+    const two = { members: [member('a'), member('b')], workers: [worker('a')], group: surplus };
+    const { drain, order } = plan({ ...two, pool: { ...pool, minWorkers: 1 } });
+    expect([drain, order?.leaving]).toEqual([[], ['b']]);
+  });
+
   it('lets the workers of a stopped deployment go when they are idle, and starts none', () => {
     const stopped = { ...pool, stopped: true, minWorkers: 2 };
     expect(plan({ pool: stopped, demand: demand(3) }).order?.size).toBe(0);
@@ -197,5 +204,55 @@ describe('a step for a pool', () => {
   it('names what keeps a member from starting', () => {
     const members = [member('a', { phase: 'starting', reason: 'no node has this GPU' })];
     expect(plan({ demand: demand(1), members }).group.reason).toBe('starting 1 of 1 workers: no node has this GPU');
+  });
+
+  describe('where no node has room for the new revision', () => {
+    const needs = 'a GPU';
+    const why = '0/1 nodes have the GPU';
+    const old = (id: string): Member => member(id, { revision: 'old', room: { needs, lackedSince: null } });
+    const waiting = (id: string, seconds = 600, itsNeeds = needs): Member =>
+      member(id, { phase: 'starting', reason: why, room: { needs: itsNeeds, lackedSince: ago(seconds) } });
+    const both = { ...pool, minWorkers: 2 };
+    const workers = [worker('a'), worker('b')];
+    const step = (members: Member[], more: Partial<PoolFacts> = {}): ReturnType<typeof planPool> =>
+      plan({ pool: both, members, workers, ...more });
+
+    it('says so, and lets one old worker make room once none has come for ten minutes', () => {
+      const early = step([old('a'), old('b'), waiting('c', 599), waiting('d', 599)]);
+      expect([early.drain, early.order?.leaving]).toEqual([[], []]);
+      expect(early.group).toMatchObject({ phase: 'stopping', reason: `replacing 2 workers: ${why}` });
+      const late = step([old('a'), old('b'), waiting('c'), waiting('d')]);
+      expect([late.drain, late.order?.leaving, late.order?.size]).toEqual([['w-a'], [], 4]);
+    });
+
+    it('lets the next one go only when a new one is ready in the place of the one before', () => {
+      const draining = worker('a', { ready: false, draining: true, drained: true });
+      const going = step([old('a'), old('b'), waiting('c'), waiting('d')], { workers: [draining, worker('b')] });
+      expect([going.drain, going.order?.leaving]).toEqual([[], ['a']]);
+      const ending = { ...old('a'), phase: 'stopping' as const };
+      expect(step([ending, old('b'), waiting('c'), waiting('d')]).drain).toEqual([]);
+      expect(step([old('b'), waiting('c'), waiting('d')], { workers: [worker('b')] }).drain).toEqual([]);
+      expect(step([old('b'), member('c'), waiting('d')], { workers: [worker('b')] }).drain).toEqual([]);
+      const broken = member('c', { phase: 'failed', reason: 'no such engine' });
+      expect(step([old('b'), broken, waiting('d')], { workers: [worker('b')] }).drain).toEqual([]);
+      const replaced = step([old('b'), member('c'), waiting('d')], { workers: [worker('b'), worker('c')] });
+      expect(replaced.drain).toEqual(['w-b']);
+    });
+
+    it('lets an idle one go first, and a busy one finish what it runs', () => {
+      const members = [old('a'), old('b'), waiting('c'), waiting('d')];
+      expect(step(members, { demand: demand(1, ['a']) }).drain).toEqual(['w-b']);
+      const busy = step(members, { demand: demand(2, ['a', 'b']) });
+      expect([busy.drain, busy.order?.leaving]).toEqual([['w-a'], []]);
+    });
+
+    it('keeps them where their end would leave no room, or none is lacked', () => {
+      const lone = { pool: { ...pool, minWorkers: 1 }, workers: [worker('a')] };
+      expect(step([old('a'), waiting('c', 600, 'another GPU')], lone).drain).toEqual([]);
+      expect(step([member('a', { revision: 'old' }), waiting('c')], lone).drain).toEqual([]);
+      const refused = member('c', { phase: 'starting', reason: 'refused', room: { needs, lackedSince: null } });
+      expect(step([old('a'), refused], lone).drain).toEqual([]);
+      expect(step([old('a'), waiting('c')], lone).drain).toEqual(['w-a']);
+    });
   });
 });

@@ -3,7 +3,7 @@ import { workersNeeded, workersWanted } from './desired';
 import type { GroupOrder, Member } from './fleet';
 import { nextTry, type Tries } from './retries';
 import type { PoolWorker, ServedPool } from './served-pool.store';
-import { staffOf, type Staff } from './staff';
+import { staffOf, type Staff, type StaffMember } from './staff';
 
 export type GroupPhase = 'idle' | 'starting' | 'running' | 'stopping' | 'failed';
 
@@ -20,6 +20,9 @@ export interface GroupRecord extends Tries {
   /** Nothing that the fleet does by itself makes its workers come: its account is sent `deployment.failed` when this begins. */
   stuck: boolean;
 }
+
+/** How long a worker waits for room until an outdated one makes it: longer than an autoscaler takes to add a machine. */
+const ROOM_AFTER_MS = 600_000;
 
 /** Starts that fail one after the other until somebody has to look. */
 const FAILURES_UNTIL_STUCK = 3;
@@ -66,8 +69,8 @@ export interface PoolPlan {
 
 /**
  * One step towards what a deployment wants. It is made from facts alone, so that it may be repeated, and go on after any other
- * step of any other process. A busy worker is neither drained nor stopped: an idle one drains first, and is stopped when it knows
- * that and still has nothing to do.
+ * step of any other process. A busy worker is not stopped: an idle one drains first, and is stopped when it knows that and still has
+ * nothing to do. Only what has to make room for a new revision may drain while it is busy.
  */
 export function planPool(facts: PoolFacts): PoolPlan {
   const { pool, engineClass, demand, members, workers, group, now } = facts;
@@ -103,27 +106,54 @@ export function planPool(facts: PoolFacts): PoolPlan {
 }
 
 /** Who is to go: the overdue, those that have drained, and of those that are too many the ones that are idle or not ready. */
-function leavers(
-  { engineClass, demand }: PoolFacts,
-  { staying, ready, draining, overdue }: Staff,
-  wanted: number,
-): { drain: string[]; leaving: string[] } {
-  const isIdle = ({ worker }: Staff['staying'][number]): boolean =>
-    worker === null || !demand.busyWorkers.has(worker.id);
-  const outdated = staying.filter(({ member }) => engineClass !== null && member.revision !== engineClass.revision);
+function leavers(facts: PoolFacts, staff: Staff, wanted: number): { drain: string[]; leaving: string[] } {
+  const { staying, ready, draining, overdue } = staff;
+  const isIdle = idleIn(facts);
+  const outdated = outdatedOf(facts, staff);
   // Workers of another revision go when others are ready in their place.
   const spare = outdated.length > 0 ? Math.max(0, ready.length - wanted) : staying.length - wanted;
-  const rank = (one: Staff['staying'][number]): number => (outdated.includes(one) ? 0 : ready.includes(one) ? 2 : 1);
+  const rank = (one: StaffMember): number => (outdated.includes(one) ? 0 : ready.includes(one) ? 2 : 1);
   const going = staying
     .filter(isIdle)
     .sort((a, b) => rank(a) - rank(b))
     .slice(0, Math.max(0, spare));
+  if (going.length === 0) going.push(...makesRoom(facts, staff, outdated, wanted));
   const over = draining.filter((one) => one.worker?.drained === true && isIdle(one));
   const unready = going.filter(({ worker }) => worker?.ready !== true);
   return {
     drain: going.flatMap(({ worker }) => (worker?.ready === true ? [worker.id] : [])),
     leaving: [...overdue, ...[...over, ...unready].map(({ member }) => member)].map(({ id }) => id),
   };
+}
+
+/**
+ * The outdated worker, an idle one if there is one, that drains although none is ready in its place: one of the new revision has
+ * long waited for just the room that this one has. One at a time: while fewer are ready than wanted, the one before is not replaced.
+ */
+function makesRoom(
+  facts: PoolFacts,
+  { staying, ready, draining }: Staff,
+  outdated: readonly StaffMember[],
+  wanted: number,
+): StaffMember[] {
+  if (draining.length > 0 || ready.length < wanted) return [];
+  const isLate = (since: Date | null): boolean =>
+    since !== null && facts.now.getTime() - since.getTime() >= ROOM_AFTER_MS;
+  const needed = staying
+    .filter((one) => !outdated.includes(one))
+    .flatMap(({ member: { room } }) => (room !== undefined && isLate(room.lackedSince) ? [room.needs] : []));
+  const fitting = outdated.filter((one) => ready.includes(one) && needed.includes(one.member.room?.needs ?? ''));
+  const one = fitting.find(idleIn(facts)) ?? fitting[0];
+  return one === undefined ? [] : [one];
+}
+
+/** Those of another revision than that of the class. */
+function outdatedOf({ engineClass }: PoolFacts, { staying }: Staff): StaffMember[] {
+  return staying.filter(({ member }) => engineClass !== null && member.revision !== engineClass.revision);
+}
+
+function idleIn({ demand }: PoolFacts): (one: StaffMember) => boolean {
+  return ({ worker }) => worker === null || !demand.busyWorkers.has(worker.id);
 }
 
 /** True where workers are wanted that no class describes any more. */
@@ -141,10 +171,12 @@ function isStuck(
 }
 
 function stateOf(
-  { pool, engineClass }: PoolFacts,
-  { staying, draining, lost }: Staff,
+  facts: PoolFacts,
+  staff: Staff,
   { wanted, running, failures, failure }: Pick<GroupRecord, 'wanted' | 'running' | 'failures' | 'failure'>,
 ): Pick<GroupRecord, 'phase' | 'reason'> {
+  const { pool, engineClass } = facts;
+  const { staying, draining, lost } = staff;
   if (lacksClass(engineClass, staying, wanted)) {
     return { phase: 'failed', reason: `its class ${pool.engineClass} is gone` };
   }
@@ -157,11 +189,16 @@ function stateOf(
     const what = `starting ${wanted - running} of ${wanted} workers`;
     return { phase: 'starting', reason: why === undefined ? what : `${what}: ${why}` };
   }
-  if (staying.length > wanted || draining.length > 0) return { phase: 'stopping', reason: null };
+  if (staying.length > wanted || draining.length > 0) {
+    const outdated = outdatedOf(facts, staff);
+    const coming = staying.filter((one) => !outdated.includes(one)).map(whyNotReady);
+    const why = outdated.length > 0 ? coming.find((reason) => reason !== null) : undefined;
+    return { phase: 'stopping', reason: why === undefined ? null : `replacing ${outdated.length} workers: ${why}` };
+  }
   return { phase: wanted === 0 ? 'idle' : 'running', reason: null };
 }
 
 /** What keeps a worker from being ready: what runs it says so, or the worker itself. */
-function whyNotReady({ member, worker }: Staff['staying'][number]): string | null {
+function whyNotReady({ member, worker }: StaffMember): string | null {
   return member.reason ?? (worker?.ready === false ? worker.problem : null);
 }

@@ -3,7 +3,7 @@ import type { Member } from './fleet';
 import type { PoolWorker } from './served-pool.store';
 
 /** A member with the worker that runs in it, as far as that has registered. */
-interface StaffMember {
+export interface StaffMember {
   member: Member;
   worker: PoolWorker | null;
 }
@@ -44,8 +44,9 @@ export function staffOf(
       staff.failed.push({ member, reason: what === null ? late : `${late}: ${what}` });
     } else if (worker?.draining === true) staff.draining.push({ member, worker });
     else {
-      staff.staying.push({ member, worker });
-      if (worker?.ready === true) staff.ready.push({ member, worker });
+      const one = { member, worker };
+      staff.staying.push(one);
+      if (worker?.ready === true) staff.ready.push(one);
     }
   }
   return staff;

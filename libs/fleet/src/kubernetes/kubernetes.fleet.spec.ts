@@ -71,6 +71,18 @@ describe('the fleet of a Kubernetes cluster', () => {
       await running(1);
     });
 
+    it('that workers of the revision before have the room that new ones lack', async () => {
+      await apply(2, { engineClass: gpu });
+      await running(2);
+      fleet = cluster.fleet('millrace-worker:next');
+      await fleet.observe();
+      await apply(3, { engineClass: gpu });
+      const all = await members();
+      const [lacking] = all.filter(({ phase }) => phase === 'starting');
+      expect(lacking?.room?.lackedSince).toBeInstanceOf(Date);
+      expect(new Set(all.map(({ room }) => room?.needs)).size).toBe(1);
+    });
+
     it('that an image cannot be pulled', async () => {
       await apply(1, { engineClass: classWith({ image: 'missing:1' }) });
       expect(await only()).toMatchObject({

@@ -31,6 +31,11 @@ export interface PodSpec {
   nodeName?: string;
   nodeSelector?: Record<string, string>;
   tolerations?: object[];
+  affinity?: object;
+  topologySpreadConstraints?: object[];
+  runtimeClassName?: string;
+  priorityClassName?: string;
+  volumes?: { name: string; persistentVolumeClaim?: object }[];
   initContainers?: Container[];
   containers: Container[];
 }
@@ -73,7 +78,7 @@ export interface ContainerStatus {
 
 export interface PodObject {
   metadata: Metadata;
-  spec?: { nodeName?: string };
+  spec?: PodSpec;
   status?: {
     phase?: string;
     reason?: string;

@@ -1,4 +1,4 @@
-import type { ContainerStatus, PodObject } from './objects';
+import type { ContainerStatus, PodObject, PodSpec } from './objects';
 import { memberOf } from './pod-member';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
@@ -111,6 +111,39 @@ describe('a pod as a member of its group', () => {
     ['is on a node that is gone', pod({ phase: 'Running', reason: 'NodeLost' }), 'lost', 'its node is gone'],
   ])('%s', (_what, given, phase, reason) => {
     expect(memberOf(given, 'r', NOW)).toMatchObject({ id: 'p', host: 'p', pid: null, revision: 'r', phase, reason });
+  });
+
+  it.each([
+    ['3 Insufficient nvidia.com/gpu', true],
+    ["1 Insufficient memory, 1 node(s) didn't match Pod's node affinity/selector, 1 Insufficient cpu", true],
+    ['1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 2 Insufficient nvidia.com/gpu', true],
+    ["3 node(s) didn't match Pod's node affinity/selector", false],
+    ['1 node(s) were unschedulable, 2 Insufficient nvidia.com/gpu', false],
+    ['1 node(s) exceed max volume count', false],
+  ])('lacks the room that another worker has, or something else: %s', (causes, isRoom) => {
+    const since = '2025-12-31T23:00:00Z';
+    const message = `0/3 nodes are available: ${causes}. preemption: 0/3 nodes are available: 3 No preemption victims found.`;
+    const conditions = [{ type: 'PodScheduled', status: 'False', message, lastTransitionTime: since }];
+    const { room } = memberOf(pod({ phase: 'Pending', conditions }), 'r', NOW);
+    expect(room?.lackedSince).toEqual(isRoom ? new Date(since) : null);
+  });
+
+  it('needs what its pod asks of a node, and nothing else of it', () => {
+    const needs = (image: string, spec: Partial<PodSpec> = {}, limits: Record<string, number> = { gpu: 1 }): unknown =>
+      memberOf(
+        { metadata: {}, spec: { containers: [{ name: 'worker', image, resources: { limits } }], ...spec } },
+        'r',
+        NOW,
+      ).room?.needs;
+    const volumes = [{ name: 'token', projected: {} }];
+    expect(needs('a', { nodeName: 'n', volumes })).toBe(needs('b'));
+    const others = [
+      needs('a', {}, { gpu: 2 }),
+      needs('a', { nodeSelector: { kind: 'large' } }),
+      needs('a', { tolerations: [{ key: 'gpu' }] }),
+      needs('a', { volumes: [{ name: 'models', persistentVolumeClaim: { claimName: 'c' } }] }),
+    ];
+    expect(new Set([needs('a'), ...others]).size).toBe(5);
   });
 
   it('has started when its first container runs; before, its time to start does not pass', () => {

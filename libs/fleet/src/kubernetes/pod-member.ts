@@ -1,7 +1,7 @@
 import type { PlacedStart } from '@millrace/deployments';
-import type { Member } from '../fleet';
+import type { Member, Room } from '../fleet';
 import { lastSentence } from '../last-message';
-import type { ContainerStatus, PodObject } from './objects';
+import type { Container, ContainerStatus, PodObject, PodSpec } from './objects';
 
 /** Waits in which a container has no image. */
 const WITHOUT_IMAGE = [
@@ -24,6 +24,10 @@ const LACKS: readonly [RegExp, string][] = [
   [/untolerated taint/, 'take workers of the class'],
 ];
 
+/** What may keep nodes from a pod that another one of the same needs runs on: they are full, or were never meant. */
+const FULL = /Insufficient/;
+const NOT_MEANT = /Pod's node (affinity|selector)|untolerated taint/;
+
 /** A pod as a member of its group. @param now when a pod counts as started whose containers do not run yet. */
 export function memberOf(pod: PodObject, revision: string, now: Date): Member {
   const { name = '' } = pod.metadata;
@@ -35,6 +39,7 @@ export function memberOf(pod: PodObject, revision: string, now: Date): Member {
     revision,
     startedAt: startOf(pod) ?? now,
     placed: placedOf(pod),
+    room: { needs: needsOf(pod.spec), lackedSince: lackedSince(pod) },
     host: name,
     pid: null,
   };
@@ -55,6 +60,27 @@ function placedOf(pod: PodObject): PlacedStart {
     scheduleMs: between(metadata.creationTimestamp, scheduled?.lastTransitionTime),
     pullMs: between(scheduled?.lastTransitionTime, running?.startedAt),
   };
+}
+
+/** What decides on which nodes a pod fits. Of volumes only claims do: Kubernetes adds others with names of their own. */
+function needsOf(spec: Partial<PodSpec> = {}): Room['needs'] {
+  const { nodeSelector, tolerations, affinity, topologySpreadConstraints, runtimeClassName, priorityClassName } = spec;
+  const claims = (spec.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) => claim ?? []);
+  const resources = (list: Container[] = []): object[] => list.map((container) => container.resources ?? {});
+  return JSON.stringify([
+    ...[nodeSelector, tolerations, affinity, topologySpreadConstraints, runtimeClassName, priorityClassName],
+    ...[claims, resources(spec.initContainers), resources(spec.containers)],
+  ]);
+}
+
+/** Since when full nodes are all that keeps a pod from one. */
+function lackedSince({ metadata, status }: PodObject): Room['lackedSince'] {
+  const scheduled = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
+  const causes = scheduled?.message?.split(' nodes are available: ')[1]?.split('. ')[0]?.split(', ') ?? [];
+  const since = scheduled?.lastTransitionTime ?? metadata.creationTimestamp;
+  const isFull = causes.some((cause) => FULL.test(cause));
+  if (!isFull || since === undefined) return null;
+  return causes.every((cause) => FULL.test(cause) || NOT_MEANT.test(cause)) ? new Date(since) : null;
 }
 
 /** In milliseconds; null where one of the times is not known. */

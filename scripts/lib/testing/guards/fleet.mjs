@@ -74,6 +74,20 @@ export const FLEET_GUARDS = [
     PLANS,
   ),
   of(
+    'no second worker makes room before the first is replaced',
+    PLAN,
+    'draining.length > 0 || ready.length < wanted',
+    'draining.length > 0',
+    PLANS,
+  ),
+  of(
+    'no worker makes room for one that needs another',
+    PLAN,
+    "ready.includes(one) && needed.includes(one.member.room?.needs ?? '')",
+    'ready.includes(one) && needed.length > 0',
+    PLANS,
+  ),
+  of(
     'a retired class starts no workers',
     PLAN,
     ' && engineClass.retiredAt === null && !pool.stopped',

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { createLogger } from '@millrace/platform';
-import { RedisConnections } from './redis';
+import { REPLICA_PAUSE_MS, RedisConnections } from './redis';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -30,6 +30,24 @@ async function silentServer(): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   servers.push(server);
   return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A server that was made a replica of another one and keeps its connections. @returns its URL, and how many connections were made to it. */
+async function demotedServer(): Promise<{ url: string; connections: () => number }> {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      for (const command of bytes.toString().split(/(?=\*\d+\r\n\$)/)) {
+        const writes = /^\*\d+\r\n\$3\r\nset\r\n/i.test(command);
+        socket.write(writes ? "-READONLY You can't write against a read only replica.\r\n" : '+OK\r\n');
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  servers.push(server);
+  return { url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => connections };
 }
 
 const asked = (url: string): Promise<void> => new RedisConnections(url, createLogger('test', 'silent')).assertUsable();
@@ -83,5 +101,32 @@ describe('a process that closes its connections', () => {
     const producer = redis.producer();
     await new Promise((resolve) => producer.once('reconnecting', resolve));
     await expect(redis.close()).resolves.toBeUndefined();
+  });
+});
+
+describe('a connection to a server that has become a replica', () => {
+  let redis: RedisConnections;
+  afterEach(() => redis.close());
+
+  it.each(['producer', 'consumer'] as const)(
+    'is left for a new one, which may lead to the new primary: of a %s',
+    async (kind) => {
+      const { url, connections } = await demotedServer();
+      redis = new RedisConnections(url, createLogger('test', 'silent'));
+      const connection = redis[kind]();
+      if (connection.status !== 'ready') await new Promise((resolve) => connection.once('ready', resolve));
+      const left = new Promise((resolve) => connection.once('reconnecting', resolve));
+      // All that were sent together are refused; that is one reason to leave.
+      const writes = await Promise.allSettled([connection.set('a', '1'), connection.set('b', '1')]);
+      expect(writes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      await expect(left).resolves.toBe(REPLICA_PAUSE_MS);
+      await new Promise((resolve) => connection.once('ready', resolve));
+      expect(connections()).toBe(2);
+    },
+  );
+
+  it('stays where a command is refused for another reason', async () => {
+    redis = new RedisConnections(await serverWith('noeviction'), createLogger('test', 'silent'));
+    expect(redis.producer().options.reconnectOnError?.(new Error('WRONGTYPE Operation against a key'))).toBe(false);
   });
 });

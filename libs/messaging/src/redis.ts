@@ -5,6 +5,11 @@ const RECONNECT_CAP_MS = 2_000;
 /** A connection without an answer for this long is dead, though it was never closed. */
 const PRODUCER_SILENCE_MS = 5_000;
 const CONSUMER_SILENCE_MS = 15_000;
+/**
+ * After this a connection is made again where the server has become a replica: where the address still leads there, a connection
+ * made at once would be left at once, too.
+ */
+export const REPLICA_PAUSE_MS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 /** A server that takes longer to answer is not waited for. */
 const ANSWER_LIMITS = { commandTimeout: 2_000, socketTimeout: PRODUCER_SILENCE_MS };
@@ -42,13 +47,27 @@ export class RedisConnections {
   }
 
   private connect(options: RedisOptions): Redis {
+    let away = false;
+    let isReplica = false;
     const redis = new Redis(this.url, {
       ...options,
       connectTimeout: 3_000,
       keepAlive: KEEP_ALIVE_MS,
-      retryStrategy: (times) => Math.min(RECONNECT_CAP_MS, 50 * times),
+      retryStrategy: (times) => {
+        const pause = isReplica ? REPLICA_PAUSE_MS : Math.min(RECONNECT_CAP_MS, 50 * times);
+        isReplica = false;
+        return pause;
+      },
+      // A failover may leave connections to the old primary open. The command fails as it does while Redis is away: not sent again, as one of a
+      // transaction must not be by itself.
+      reconnectOnError: ({ message }) => {
+        // Not only at its beginning: Redis before 7 reports a script by an error around it.
+        if (!message.includes('READONLY')) return false;
+        if (!isReplica) this.logger.warn('Redis takes no writes: it has become a replica, and is connected to again');
+        isReplica = true;
+        return true;
+      },
     });
-    let away = false;
     redis.on('error', (error: Error) => {
       if (!away) this.logger.warn({ err: error.message }, 'Redis is away');
       away = true;

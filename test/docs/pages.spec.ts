@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
+import { ADMIN_VERBS } from '../../apps/cli/src/commands/admin/admin-verbs';
 import { CLIENTS, ROOT, SOURCES, repositoryFiles } from './support/repository-files';
 
 const FILES = repositoryFiles();
@@ -35,6 +36,16 @@ describe('the pages', () => {
     const faults = faultsOf(({ path, prose }) =>
       matchesOf(prose, /\]\(([^)#\s]+)(?:#[^)]*)?\)/g).filter(
         (link) => !/^[a-z]+:/.test(link) && !exists(normalize(join(dirname(path), link)).replace(/\/$/, '')),
+      ),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it('name verbs that `millrace admin` has', () => {
+    const verbs = new Set(ADMIN_VERBS.map(({ name }) => name));
+    const faults = faultsOf(({ text }) =>
+      matchesOf(text, /\bmillrace admin(?: --reason (?:"[^"]*"|'[^']*'))? ([a-z][a-z-]*)/g).filter(
+        (verb) => !verbs.has(verb),
       ),
     );
     expect(faults).toEqual([]);

@@ -33,6 +33,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const metrics = new Metrics('fleet');
   const database = new Database(settings, 'millrace-fleet');
   shutdown.add('database', () => database.close());
+  metrics.watchConnections(() => database.connections);
   await awaitSchema(database, logger);
   const classes = new EngineClassStore();
   await offerClasses(settings, (specs) => classes.reconcile(database, specs));

@@ -2192,6 +2192,7 @@ CREATE UNIQUE INDEX operator_tokens_name_key ON public.operator_tokens USING btr
 CREATE UNIQUE INDEX operator_tokens_secret_hash_key ON public.operator_tokens USING btree (secret_hash);
 CREATE INDEX payment_events_top_up_idx ON public.payment_events USING btree (top_up_id);
 CREATE INDEX payment_reversals_payment_idx ON public.payment_reversals USING btree (provider, payment_ref);
+CREATE INDEX pools_shared_idx ON public.pools USING btree (id) WHERE (id !~~ '________-____-____-____-____________%'::text);
 CREATE INDEX resumable_uploads_account_id_idx ON public.resumable_uploads USING btree (account_id);
 CREATE INDEX resumable_uploads_expires_at_idx ON public.resumable_uploads USING btree (expires_at);
 CREATE INDEX resumable_uploads_open_idx ON public.resumable_uploads USING btree (account_id, expires_at) WHERE (asset_id IS NULL);

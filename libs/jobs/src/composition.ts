@@ -32,7 +32,6 @@ import {
   UnclaimedStore,
   WarmClaimStore,
   WarmClaims,
-  WorkingPoolsStore,
 } from './dispatch';
 import { SubmissionExaminer } from './examination';
 import { JobPolls, JobReads, JobStore, JobStreams, QueueEndsStore, QueueRanks } from './follow';
@@ -55,6 +54,7 @@ import {
 import { CountJobsLoop, ForgetGonePools, GonePoolStore, JobMoveStore } from './objectives';
 import { JobHistories, JobHistoryStore, OperatorJobStore, OperatorJobs } from './operator';
 import { OutputRecorder, OutputStore } from './outputs';
+import { WorkingPoolsStore } from './state';
 import { MoveRetiredJobsLoop, RetiredJobs, RetiredPoolStore } from './retired';
 import { JobReuse, ReuseStore } from './reuse';
 import {

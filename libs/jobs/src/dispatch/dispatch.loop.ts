@@ -1,7 +1,7 @@
 import type { Statements } from '@millrace/database';
 import type { Loop } from '@millrace/platform';
+import type { WorkingPoolsStore } from '../state';
 import type { Dispatcher } from './dispatcher';
-import type { WorkingPoolsStore } from './working-pools.store';
 
 /** Fills the lane of every pool in which jobs wait: with what no request came for, and what new workers can now take. */
 export class DispatchLoop implements Loop {

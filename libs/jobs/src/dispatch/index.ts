@@ -7,4 +7,3 @@ export { SetAsideStore } from './set-aside.store';
 export { UnclaimedStore } from './unclaimed.store';
 export { WarmClaimStore } from './warm-claim.store';
 export { WarmClaims, isWarm, type ClaimResult, type ClaimingWorker } from './warm-claims.service';
-export { WorkingPoolsStore } from './working-pools.store';

@@ -1,8 +1,8 @@
 import type { Statements } from '@millrace/database';
 import type { LaneProducer } from '@millrace/messaging';
 import type { Loop } from '@millrace/platform';
+import type { WorkingPoolsStore } from '../state';
 import type { SetAsideStore } from './set-aside.store';
-import type { WorkingPoolsStore } from './working-pools.store';
 
 /** Jobs that no worker has room for any more go to the lane a few at a time: they count as in flight there. */
 const RELEASED_AT_ONCE = 20;

@@ -1,7 +1,7 @@
 import type { Statements } from '@millrace/database';
 import type { Loop } from '@millrace/platform';
+import type { WorkingPoolsStore } from '../state';
 import type { Dispatcher } from './dispatcher';
-import type { WorkingPoolsStore } from './working-pools.store';
 
 /** Puts attempts back that are in a lane by Postgres and not by the lane: Redis lost them, or never received them. */
 export class RequeueMissingJobsLoop implements Loop {

@@ -20,9 +20,7 @@ export class MeasureQueuesLoop implements Loop {
     const depths = await this.store.measure(this.database).finally(() => {
       for (const gauge of [poolPendingJobs, queueDepth, queueOldestSeconds]) gauge.reset();
     });
-    // Every deployment that there ever was has a pool.
-    const living = depths.filter((depth) => !depth.over || depth.waiting + depth.dispatched + depth.leased > 0);
-    for (const depth of living) {
+    for (const depth of depths) {
       const pool = depth.poolId;
       for (const delivery of ['waiting', 'dispatched', 'leased'] as const) {
         queueDepth.set({ pool, delivery }, depth[delivery]);

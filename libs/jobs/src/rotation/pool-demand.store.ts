@@ -15,7 +15,7 @@ export interface PoolDemand {
 export class PoolDemandStore {
   private readonly depths = new QueueDepthStore();
 
-  /** The demand of every pool. Who is busy is read last: a worker that is idle here has run nothing since the depths were read. */
+  /** The demand of every pool that takes jobs or has some. Who is busy is read last: a worker that is idle here has run nothing since the depths were read. */
   async read(statements: Statements): Promise<ReadonlyMap<string, PoolDemand>> {
     const depths = await this.depths.measure(statements);
     const rows = await statements.rows<{ poolId: string; workers: string[] }>(Prisma.sql`

@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import { WorkingPoolsStore } from '../state';
 
 /** How much work a pool has. */
 export interface QueueDepth {
@@ -16,27 +17,44 @@ export interface QueueDepth {
   stopped: boolean;
   /** Its deployment has no ready worker, and somebody wanted it. */
   wanted: boolean;
-  /** Its deployment is deleted, or was a version that has ended; its pool is kept for its jobs, of which there may be some yet. */
-  over: boolean;
 }
 
 /** Since when the job `j` waits for a worker. */
 const waitsSince = Prisma.sql`CASE WHEN j.attempt = 0 THEN j.created_at ELSE coalesce((
   SELECT a.ended_at FROM job_attempts a WHERE a.job_id = j.id AND a.attempt = j.attempt), j.created_at) END`;
 
+const working = new WorkingPoolsStore();
+
+/**
+ * Pools to measure: shared ones, those of versions that take jobs, and those with jobs. The pool of each version that there ever was is kept, and of
+ * those that are gone nothing is read: an account makes and deletes as many as it likes. The first condition is that of an index.
+ */
+const measured = Prisma.sql`
+  SELECT id AS pool_id FROM pools WHERE id NOT LIKE '________-____-____-____-____________%'
+  UNION SELECT pool_id FROM deployments WHERE deleted_at IS NULL
+  UNION SELECT v.pool_id FROM deployments d JOIN deployment_versions v ON v.deployment_id = d.id AND v.ended_at IS NULL
+    WHERE d.deleted_at IS NULL
+  UNION SELECT pool_id FROM (${working.waitingSql}) waits
+  UNION SELECT pool_id FROM (${working.inFlightSql}) flies`;
+
 /** The SQL that measures queues. */
 export class QueueDepthStore {
-  /** Every pool. Costs a walk over the accounts with jobs waiting and the jobs in flight, however many jobs wait. */
+  /**
+   * Every pool that takes jobs or has some. Costs a walk over these pools, the accounts with jobs waiting and the jobs in flight, however many jobs wait
+   * and however many pools are gone.
+   */
   async measure(statements: Statements): Promise<QueueDepth[]> {
     return statements.rows(Prisma.sql`
-      SELECT p.id AS pool_id, queued.waiting, flying.dispatched, flying.leased,
+      SELECT p.pool_id, queued.waiting, flying.dispatched, flying.leased,
              coalesce(extract(epoch FROM now() - least(queued.oldest, flying.oldest)), 0)::float8 AS oldest_seconds,
-             coalesce(d.desired_state = 'stopped', false) AS stopped, dp.wanted_at IS NOT NULL AS wanted,
-             coalesce(d.deleted_at, dp.ended_at) IS NOT NULL AS over
-      FROM pools p LEFT JOIN (
-        SELECT id AS deployment_id, pool_id, wanted_at, NULL AS ended_at FROM deployments
-        UNION ALL SELECT deployment_id, pool_id, wanted_at, ended_at FROM deployment_versions
-      ) dp ON dp.pool_id = p.id LEFT JOIN deployments d ON d.id = dp.deployment_id
+             coalesce(version.desired_state = 'stopped', false) AS stopped, version.wanted_at IS NOT NULL AS wanted
+      FROM (${measured}) p LEFT JOIN LATERAL (
+        SELECT d.desired_state, d.wanted_at, d.deleted_at AS gone_at FROM deployments d WHERE d.pool_id = p.pool_id
+        UNION ALL
+        SELECT d.desired_state, v.wanted_at, coalesce(d.deleted_at, v.ended_at)
+        FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id WHERE v.pool_id = p.pool_id
+        LIMIT 1
+      ) version ON true
       CROSS JOIN LATERAL (
         SELECT coalesce(sum(q.waiting), 0)::int AS waiting, min(first.since) AS oldest
         FROM account_turns t JOIN account_queues q ON q.pool_id = t.pool_id AND q.account_id = t.account_id LEFT JOIN LATERAL (
@@ -44,14 +62,15 @@ export class QueueDepthStore {
           WHERE j.pool_id = q.pool_id AND j.account_id = q.account_id AND j.delivery = 'waiting'
           ORDER BY j.priority DESC, j.id LIMIT 1
         ) first ON true
-        WHERE t.pool_id = p.id
+        WHERE t.pool_id = p.pool_id
       ) queued
       CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE j.delivery = 'dispatched')::int AS dispatched,
                count(*) FILTER (WHERE j.delivery = 'leased')::int AS leased,
                min(${waitsSince}) FILTER (WHERE j.delivery = 'dispatched') AS oldest
-        FROM jobs j WHERE j.pool_id = p.id AND j.delivery IN ('dispatched', 'leased')
-      ) flying`);
+        FROM jobs j WHERE j.pool_id = p.pool_id AND j.delivery IN ('dispatched', 'leased')
+      ) flying
+      WHERE version.gone_at IS NULL OR queued.waiting + flying.dispatched + flying.leased > 0`);
   }
 }
 

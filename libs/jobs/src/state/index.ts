@@ -37,4 +37,5 @@ export {
 } from './job-guards.store';
 export { deadlineAndExpiry } from './lifetime.store';
 export { hasRoomAnywhere, isForAnother, isReady, isSetAside, lackedRoom, roomOfJob } from './model-room.store';
+export { WorkingPoolsStore } from './working-pools.store';
 export { TRANSITIONS, type Delivery } from './job-state';

@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { isSetAside } from '../state';
+import { isSetAside } from './model-room.store';
 
 /**
  * The SQL that finds pools with work. Each statement leaps from one such pool to the next in an index, so that thousands of

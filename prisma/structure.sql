@@ -2134,6 +2134,7 @@ CREATE INDEX export_deliveries_log_idx ON public.export_deliveries USING btree (
 CREATE UNIQUE INDEX export_deliveries_test_key ON public.export_deliveries USING btree (account_id) WHERE ((day IS NULL) AND (state = 'pending'::text));
 CREATE INDEX export_deliveries_turn_idx ON public.export_deliveries USING btree (account_id, due_at, id) WHERE (state = 'pending'::text);
 CREATE INDEX export_destinations_next_day_idx ON public.export_destinations USING btree (next_day) WHERE (disabled_at IS NULL);
+CREATE INDEX fleet_groups_busy_idx ON public.fleet_groups USING btree (pool_id) WHERE (phase <> 'idle'::text);
 CREATE INDEX idempotency_keys_expires_at_idx ON public.idempotency_keys USING btree (expires_at);
 CREATE INDEX invitation_mails_account_id_sent_at_idx ON public.invitation_mails USING btree (account_id, sent_at);
 CREATE INDEX invitation_mails_sent_at_idx ON public.invitation_mails USING btree (sent_at);

@@ -49,6 +49,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     served: new ServedPoolStore(),
     classes,
     demand: () => demand.read(database),
+    working: () => demand.listWorking(database),
     failed: (pool, error) => logger.warn({ err: error, pool }, 'an order to the fleet failed, and is repeated'),
     recorded: (pool, group) => figures.record(pool, group),
     listed: (pools) => figures.keepOnly(pools),

@@ -4,9 +4,11 @@ import type { GroupRecord } from './plan';
 
 /** The SQL of what the fleet last did for each pool. */
 export class FleetGroupStore {
-  async list(tx: Statements): Promise<(GroupRecord & { poolId: string })[]> {
+  /** What was recorded of these pools. */
+  async list(tx: Statements, poolIds: readonly string[]): Promise<(GroupRecord & { poolId: string })[]> {
     return tx.rows(Prisma.sql`
-      SELECT pool_id, wanted, running, phase, reason, failures, failure, next_try_at, surplus_since, stuck FROM fleet_groups`);
+      SELECT pool_id, wanted, running, phase, reason, failures, failure, next_try_at, surplus_since, stuck FROM fleet_groups
+      WHERE pool_id = ANY(${[...poolIds]}::text[])`);
   }
 
   /**

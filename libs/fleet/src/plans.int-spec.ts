@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, makeAccount, readingRows, type TestDatabase } from '@millrace/testing';
 import { FleetGroupStore } from './fleet-group.store';
 import { NEW_GROUP } from './plan';
 import { ServedPoolStore } from './served-pool.store';
@@ -10,7 +10,8 @@ interface PlanNode {
   'Relation Name'?: string;
   'Index Name'?: string;
   'Rows Removed by Filter'?: number;
-  'Actual Loops'?: number;
+  'Actual Rows': number;
+  'Actual Loops': number;
   Plans?: PlanNode[];
 }
 
@@ -64,21 +65,23 @@ const readings = (plan: PlanNode[], table: string): PlanNode[] =>
 describe('what a controller asks every second', () => {
   const served = new ServedPoolStore();
   const groups = new FleetGroupStore();
+  const pools = Array.from({ length: DEPLOYMENTS }, (_, n) => `pool-${n + 1}`);
 
   it('reads the workers that live, and none of those that have stopped', async () => {
-    const plan = await planOf((to) => served.workers(to));
+    const plan = await planOf((to) => served.workers(to, pools));
     const [reading] = readings(plan, 'workers');
     const indexes = plan.flatMap((node) => node['Index Name'] ?? []);
     expect(indexes).toContain('workers_pool_idx');
     expect(reading?.['Rows Removed by Filter'] ?? 0).toBe(0);
   });
 
-  it('reads deployments once, and once more for the versions beside them, without a loop over either', async () => {
-    const plan = await planOf((to) => served.pools(to));
+  it('reads each deployment once, and once more for the version beside it', async () => {
+    const plan = await planOf((to) => served.pools(to, []));
     const read = readings(plan, 'deployments');
-    expect(read).toHaveLength(2);
-    for (const { 'Actual Loops': loops } of read) expect(loops).toBeLessThanOrEqual(1);
-    expect(plan.map((node) => node['Node Type'])).not.toContain('Nested Loop');
+    const rows = read.map(
+      (node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
+    );
+    expect(rows.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(2 * DEPLOYMENTS);
   });
 
   it('drains workers and records a pool by their ids', async () => {
@@ -87,4 +90,62 @@ describe('what a controller asks every second', () => {
     const record = await planOf((to) => groups.record(to, 'pool-1', NEW_GROUP, 'deployments', 1n));
     expect(readings(record, 'fleet_groups')).toEqual([]);
   });
+});
+
+describe('with thousands of versions that are gone', () => {
+  const GONE = 5_000;
+  const FEW = 200;
+  const [live, gone, busy, working] = ['pool-live', 'gone-1', 'gone-2', 'version-3'];
+  let crowded: TestDatabase;
+  beforeAll(async () => {
+    crowded = await createTestDatabase(2);
+    const { database } = crowded;
+    const accountId = await makeAccount(database);
+    await database.execute(Prisma.sql`
+      INSERT INTO pools (id, engine)
+      SELECT kind || '-' || n, 'cpu' FROM unnest(ARRAY['gone', 'version', 'beside']) kind, generate_series(1, ${GONE}::int) n
+      UNION ALL VALUES (${live}, 'cpu')`);
+    await database.execute(Prisma.sql`
+      INSERT INTO deployments (id, account_id, name, pool_id, engine_class, deleted_at)
+      SELECT gen_random_uuid(), ${accountId}::uuid, 'd', id, 'cpu', CASE WHEN id <> ${live} THEN now() END FROM pools
+      WHERE id LIKE 'gone-%' OR id = ${live}`);
+    // Of the live deployment all have ended; of each deleted one the version beside its own never did.
+    await database.execute(Prisma.sql`
+      INSERT INTO deployment_versions (deployment_id, number, pool_id, min_workers, max_workers, idle_seconds, weight, ended_at)
+      SELECT d.id, n + 1, kind || '-' || n, 0, 1, 1, 0, CASE WHEN kind = 'version' THEN now() END
+      FROM generate_series(1, ${GONE}::int) n, unnest(ARRAY['version', 'beside']) kind, deployments d
+      WHERE d.pool_id = CASE WHEN kind = 'version' THEN ${live} ELSE 'gone-' || n END`);
+    await database.execute(Prisma.sql`
+      INSERT INTO workers (id, pool_id, engine, version, host, pid, state) VALUES
+        (gen_random_uuid(), ${live}, 'cpu', 't', 'h', 1, 'ready'), (gen_random_uuid(), ${gone}, 'cpu', 't', 'h', 1, 'ready')`);
+    await database.execute(Prisma.sql`
+      INSERT INTO fleet_groups (pool_id, wanted, running, phase)
+      SELECT id, 0, 0, CASE WHEN id = ${busy} THEN 'stopping' ELSE 'idle' END FROM pools`);
+    await database.execute(Prisma.sql`ANALYZE workers, deployments, deployment_versions, pools, fleet_groups`);
+  });
+  afterAll(() => crowded.drop());
+
+  it('finds the pools that it looks after, with their workers and groups', async () => {
+    const { database } = crowded;
+    const pools = (await new ServedPoolStore().pools(database, [gone, working])).map(({ poolId }) => poolId);
+    expect(pools).toEqual([busy, live, working]);
+    const workers = await new ServedPoolStore().workers(database, pools);
+    expect(workers.map(({ poolId }) => poolId)).toEqual([live]);
+    const groups = await new FleetGroupStore().list(database, pools);
+    expect(groups.map(({ poolId }) => poolId).sort()).toEqual(pools);
+  });
+
+  it.each(['pools', 'deployments', 'deployment_versions', 'fleet_groups'])(
+    'reads none of %s that are gone',
+    async (table) => {
+      const { rows } = await crowded.database.transaction((tx) =>
+        readingRows(tx, table, async () => {
+          const pools = (await new ServedPoolStore().pools(tx, [working])).map(({ poolId }) => poolId);
+          await new ServedPoolStore().workers(tx, pools);
+          await new FleetGroupStore().list(tx, pools);
+        }),
+      );
+      expect(rows).toBeLessThan(FEW);
+    },
+  );
 });

@@ -31,6 +31,8 @@ export interface ReconcileParts {
   classes: EngineClassStore;
   /** How much work each pool has. */
   demand: () => Promise<ReadonlyMap<string, Demand>>;
+  /** Ids of the pools with jobs that wait or run. */
+  working: () => Promise<readonly string[]>;
   /** An order that failed; the next step repeats it. */
   failed: (poolId: string, error: unknown) => void;
   /** How a pool is after a step. */
@@ -74,15 +76,16 @@ export class Reconciler {
   }
 
   private async reconcile(lead: Lead): Promise<void> {
-    const { database, fleet, served, classes, groups, demand } = this.parts;
+    const { database, fleet, served, classes, groups, demand, working } = this.parts;
     const observed = await fleet.observe();
-    const [pools, workers, known, recorded] = await Promise.all([
-      served.pools(database),
-      served.workers(database),
+    const pools = await served.pools(database, await working());
+    const poolIds = pools.map(({ poolId }) => poolId);
+    const [workers, known, recorded] = await Promise.all([
+      served.workers(database, poolIds),
       classes.list(database),
-      groups.list(database),
+      groups.list(database, poolIds),
     ]);
-    this.parts.listed(pools.map(({ poolId }) => poolId));
+    this.parts.listed(poolIds);
     await this.noteStarts(lead, observed, pools, workers);
     // Read last: a worker that is idle now may be drained.
     const demands = await demand();

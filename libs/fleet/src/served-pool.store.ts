@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { WORKER_SILENCE_SECONDS, deploymentPools, type PlacedStart, type WorkerStart } from '@millrace/deployments';
+import { WORKER_SILENCE_SECONDS, type PlacedStart, type WorkerStart } from '@millrace/deployments';
 
 /** A deployment as far as its workers depend on it. */
 export interface ServedPool {
@@ -33,42 +33,50 @@ export interface PoolWorker extends Pick<WorkerStart, 'scheduleMs' | 'pullMs' | 
   problem: string | null;
 }
 
-/** Whether the fleet still has to do with a pool. */
-const hasGroup = (poolId: Prisma.Sql): Prisma.Sql =>
-  Prisma.sql`EXISTS (SELECT FROM fleet_groups g WHERE g.pool_id = ${poolId} AND g.phase <> 'idle')`;
+/** The group of a pool with which the fleet still has to do. The condition is that of an index. */
+const busyGroup = (poolId: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`JOIN fleet_groups g ON g.pool_id = ${poolId} AND g.phase <> 'idle'`;
 
-/** The SQL of what a fleet needs to know of deployments and workers, which `libs/deployments` owns. */
+const ownVersions = Prisma.sql`
+  SELECT d.pool_id, coalesce(d.engine_class, p.engine) AS engine_class, d.min_workers, d.max_workers, d.idle_seconds,
+         d.desired_state = 'stopped' AS stopped, d.deleted_at IS NOT NULL AS deleted
+  FROM deployments d JOIN pools p ON p.id = d.pool_id`;
+
+const otherVersions = Prisma.sql`
+  SELECT v.pool_id, coalesce(v.engine_class, p.engine), CASE WHEN v.ended_at IS NULL THEN v.min_workers ELSE 0 END, v.max_workers,
+         CASE WHEN v.ended_at IS NULL THEN v.idle_seconds ELSE 0 END, d.desired_state = 'stopped', d.deleted_at IS NOT NULL
+  FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id JOIN pools p ON p.id = v.pool_id`;
+
+/**
+ * The SQL of what a fleet needs to know of deployments and workers, which `libs/deployments` owns. It is asked every second, and reads nothing of
+ * versions that are gone: an account makes and deletes as many as it likes.
+ */
 export class ServedPoolStore {
   /**
    * Every version of a deployment that takes jobs, and those of which the fleet still knows something, or which still have jobs: a
    * version that has ended runs what it has, and keeps no workers without.
+   *
+   * @param working ids of the pools with jobs that wait or run.
    */
-  async pools(tx: Statements): Promise<ServedPool[]> {
+  async pools(tx: Statements, working: readonly string[]): Promise<ServedPool[]> {
     return tx.rows(Prisma.sql`
-      SELECT d.pool_id, coalesce(d.engine_class, p.engine) AS engine_class, d.min_workers, d.max_workers, d.idle_seconds,
-             d.desired_state = 'stopped' AS stopped, d.deleted_at IS NOT NULL AS deleted
-      FROM deployments d JOIN pools p ON p.id = d.pool_id
-      WHERE d.deleted_at IS NULL OR ${hasGroup(Prisma.sql`d.pool_id`)}
-      UNION ALL
-      SELECT v.pool_id, coalesce(v.engine_class, p.engine), CASE WHEN v.ended_at IS NULL THEN v.min_workers ELSE 0 END, v.max_workers,
-             CASE WHEN v.ended_at IS NULL THEN v.idle_seconds ELSE 0 END, d.desired_state = 'stopped', d.deleted_at IS NOT NULL
-      FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id JOIN pools p ON p.id = v.pool_id
-      WHERE (d.deleted_at IS NULL AND v.ended_at IS NULL) OR ${hasGroup(Prisma.sql`v.pool_id`)}
-        OR (d.deleted_at IS NULL
-            AND EXISTS (SELECT FROM account_queues q WHERE q.pool_id = v.pool_id AND q.waiting + q.in_flight > 0))
+      ${ownVersions} WHERE d.deleted_at IS NULL
+      UNION ${ownVersions} ${busyGroup(Prisma.sql`d.pool_id`)}
+      UNION ${otherVersions} WHERE d.deleted_at IS NULL AND v.ended_at IS NULL
+      UNION ${otherVersions} ${busyGroup(Prisma.sql`v.pool_id`)}
+      UNION ${otherVersions} WHERE d.deleted_at IS NULL AND v.pool_id = ANY(${[...working]}::text[])
       ORDER BY pool_id`);
   }
 
-  /** The workers of deployments that have not stopped, the latest first. */
-  async workers(tx: Statements): Promise<PoolWorker[]> {
+  /** The workers of these pools that have not stopped, the latest first. */
+  async workers(tx: Statements, poolIds: readonly string[]): Promise<PoolWorker[]> {
     const alive = Prisma.sql`w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
     return tx.rows(Prisma.sql`
       SELECT w.id, w.pool_id, w.host, w.pid, w.state = 'ready' AND ${alive} AS ready, w.ready_at IS NOT NULL AS was_ready,
              w.state = 'draining' AS draining,
              w.state = 'draining' AND coalesce(w.last_seen_at > w.draining_at, false) AS drained, w.capacity, w.token_id IS NOT NULL AS joined, coalesce(w.problem, w.models_note) AS problem,
              w.schedule_ms, w.pull_ms, w.boot_ms, w.models_ms, w.warm_up_ms
-      FROM workers w JOIN ${deploymentPools} dp ON dp.pool_id = w.pool_id
-      WHERE w.state <> 'stopped' ORDER BY w.started_at DESC`);
+      FROM workers w WHERE w.pool_id = ANY(${[...poolIds]}::text[]) AND w.state <> 'stopped' ORDER BY w.started_at DESC`);
   }
 
   /** Record what came before the process of a worker, once, while this holder leads. */

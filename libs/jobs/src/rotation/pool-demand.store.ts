@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import { WorkingPoolsStore } from '../state';
 import { QueueDepthStore, pendingJobs } from './queue-depth.store';
 
 /** How much work a pool has for its workers. */
@@ -14,6 +15,13 @@ export interface PoolDemand {
 /** The SQL of how much work pools have for their workers. */
 export class PoolDemandStore {
   private readonly depths = new QueueDepthStore();
+  private readonly pools = new WorkingPoolsStore();
+
+  /** Ids of the pools with jobs that wait or run. */
+  async listWorking(statements: Statements): Promise<string[]> {
+    const lists = [await this.pools.listWaiting(statements), await this.pools.listInFlight(statements)];
+    return [...new Set(lists.flat())];
+  }
 
   /** The demand of every pool that takes jobs or has some. Who is busy is read last: a worker that is idle here has run nothing since the depths were read. */
   async read(statements: Statements): Promise<ReadonlyMap<string, PoolDemand>> {

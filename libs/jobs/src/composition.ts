@@ -71,13 +71,7 @@ import {
   SweepDemoNetworksLoop,
   TurnStore,
 } from './rotation';
-import {
-  AdoptCappedJobsLoop,
-  CancelSpentJobsLoop,
-  RecountFreshCapsLoop,
-  RecountKeyCapsLoop,
-  SpendCapStore,
-} from './spend';
+import { composeSpendLoops } from './spend';
 import {
   GroupStore,
   RunTimesStore,
@@ -249,10 +243,7 @@ export function composeMaintenance(
       new ExpireOverdueJobsLoop(database, lifecycle),
       new EndOvertimeJobsLoop(database, lifecycle, settings.attemptLimitSeconds),
       new CancelBatchesLoop(database, lifecycle),
-      new CancelSpentJobsLoop(database, new SpendCapStore(), lifecycle),
-      new AdoptCappedJobsLoop(database, new SpendCapStore()),
-      new RecountFreshCapsLoop(database, new SpendCapStore()),
-      new RecountKeyCapsLoop(database, new SpendCapStore()),
+      ...composeSpendLoops(database, lifecycle),
       new CompleteBatchesLoop(database),
       new SweepExpiredJobsLoop(database),
       new SweepExpiredBatchesLoop(database),

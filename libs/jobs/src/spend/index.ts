@@ -1,6 +1,6 @@
 export { AdoptCappedJobsLoop } from './adopt-capped-jobs.loop';
 export { CancelSpentJobsLoop } from './cancel-spent-jobs.loop';
-export { composeSpendCaps } from './compose-spend';
+export { composeSpendCaps, composeSpendLoops } from './compose-spend';
 export { MailSpendWarningsLoop } from './mail-spend-warnings.loop';
 export { noteCapReached, noteCapsReached } from './note-cap-reached';
 export { RecountFreshCapsLoop } from './recount-fresh-caps.loop';

@@ -54,6 +54,7 @@ export class ExportDeliverer {
   /** Accounts have their turns one after the other, and begin again when all had theirs. @returns how many deliveries have begun. */
   private async beginDue(lane: Lane): Promise<number> {
     const room = this.places.room(lane);
+    if (room.limit <= 0) return 0;
     const claimed = await claimDeliveries(this.database, room, LEASE_SECONDS);
     this.places.turn(room, claimed);
     if (claimed.length === 0 && room.after !== null) return this.beginDue(lane);

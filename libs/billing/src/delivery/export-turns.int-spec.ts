@@ -59,14 +59,19 @@ it('an account whose bucket is slow waits among those that fail', async () => {
   expect(await claimed({ slow: [first], lane: 'slow' })).toEqual([first, second]);
 });
 
-it('a bucket that takes nothing keeps one place, however many days wait for it, and takes none of another', async () => {
+/** Its buckets take nothing until `open`. */
+function held(): { deliverer: ExportDeliverer; open: () => void } {
   let open = (): void => undefined;
   const gate = new Promise<null>((resolve) => (open = () => resolve(null)));
   const bucket: ObjectWriter = { write: () => gate, close: () => Promise.resolve() };
   const exports = new DailyExports(test.database, new ExportStore(), () => AFTER);
   const secrets = new DestinationSecrets(KeyRing.of(Buffer.alloc(32, 7)));
   const logger = createLogger('test', 'silent');
-  const deliverer = new ExportDeliverer(test.database, exports, secrets, bucket, 'the-service', logger);
+  return { deliverer: new ExportDeliverer(test.database, exports, secrets, bucket, 'the-service', logger), open };
+}
+
+it('a bucket that takes nothing keeps one place, however many days wait for it, and takes none of another', async () => {
+  const { deliverer, open } = held();
   const begun: number[] = [];
   for (let turn = 0; turn < 3; turn += 1) begun.push(await deliverer.deliverDue());
   expect(begun).toEqual([3, 0, 0]);
@@ -75,6 +80,22 @@ it('a bucket that takes nothing keeps one place, however many days wait for it, 
   open();
   await deliverer.close();
 });
+
+it.each([
+  ['quick', 6, 'NULL'],
+  ['slow', 3, 'now()'],
+])(
+  'a process whose %s places are all taken claims nothing, and goes on with its other work',
+  async (_lane, places, since) => {
+    const { deliverer, open } = held();
+    for (let more = accounts.length; more < places + 2; more += 1) await waiting();
+    await test.database.execute(Prisma.sql`UPDATE export_destinations SET failing_since = ${Prisma.raw(since)}`);
+    expect(await deliverer.deliverDue()).toBe(places);
+    expect(await deliverer.deliverDue()).toBe(0);
+    open();
+    await deliverer.close();
+  },
+);
 
 it('what waits is found by its account, however long the log is', async () => {
   await test.database.execute(Prisma.sql`

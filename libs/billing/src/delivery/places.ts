@@ -34,9 +34,8 @@ export class Places {
     return { lane, limit, slow: [...this.slow.keys()], taken: [...this.taken.keys()], after: this.after[lane] };
   }
 
-  /** Go on behind what was claimed, or from the beginning when all had their turn. Without room nobody had one. */
+  /** Go on behind what was claimed in a room that was not empty, or from the beginning when all had their turn. */
   turn({ lane, limit }: ClaimRoom, claimed: readonly Pick<ClaimedDelivery, 'accountId'>[]): void {
-    if (limit <= 0) return;
     const last = claimed
       .map(({ accountId }) => accountId)
       .sort()

@@ -45,7 +45,7 @@ it('of many jobs the latest previews are kept, and the progress of all', async (
 
 it('a job that has ended takes no place of others', async () => {
   const [running = ''] = await shownBy(1);
-  for (const id of await shownBy(OTHERS_ASIDE)) await live.forget(id);
+  for (const id of await shownBy(OTHERS_ASIDE)) await live.publishEnd(id, { kind: 'status', seq: 3 });
   expect(await hasPreview(running)).toBe(true);
   for (const id of await shownBy(OTHERS_ASIDE)) await live.forget(id);
   expect(await hasPreview(running)).toBe(true);

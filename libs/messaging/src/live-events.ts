@@ -37,6 +37,9 @@ const FORGET = `
   redis.call('DEL', KEYS[1])
   redis.call('ZREM', KEYS[2], KEYS[1])`;
 
+const FORGET_AND_PUBLISH = `${FORGET}
+  redis.call('PUBLISH', ARGV[1], ARGV[2])`;
+
 /** The latest progress of each of several jobs, in one command: what a command costs its client is most of what it costs. */
 const PROGRESS_OF_EACH = `
   local found = {}
@@ -58,6 +61,13 @@ export class LivePublisher {
     if (this.redis.status !== 'ready') return;
     const text = JSON.stringify(event);
     await this.send(jobId, event.kind, text).catch(() => undefined);
+  }
+
+  /** Publish the last event of a job, and keep no progress and preview of it any longer. Never rejects. */
+  async publishEnd(jobId: string, event: LiveEvent): Promise<void> {
+    if (this.redis.status !== 'ready') return;
+    const published = [channelOf(jobId), JSON.stringify(event)];
+    await this.redis.eval(FORGET_AND_PUBLISH, 2, snapshotOf(jobId), PREVIEWS, ...published).catch(() => undefined);
   }
 
   /** The latest progress and preview, as far as Redis has them. Never rejects. */

@@ -141,7 +141,7 @@ export class RunObserver {
     return this.log.read();
   }
 
-  /** Send what was held back. */
+  /** Publish nothing more. What was held back is recorded with the end of the attempt, and streams show it with that. */
   close(): void {
     this.progressThrottle.close();
     this.previewThrottle.close();

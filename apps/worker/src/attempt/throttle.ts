@@ -1,7 +1,8 @@
-/** Calls `send` with the latest value at most every `everyMs`; the last one is always sent, by `flush` at the latest. */
+/** Calls `send` with the latest value at most every `everyMs`, until it is closed. */
 export class Throttle<T> {
   private pending: { value: T } | null = null;
   private timer: NodeJS.Timeout | null = null;
+  private isClosed = false;
 
   constructor(
     private readonly everyMs: number,
@@ -9,25 +10,24 @@ export class Throttle<T> {
   ) {}
 
   offer(value: T): void {
-    this.pending = { value };
-    if (this.timer !== null) return;
-    this.flush();
+    if (this.isClosed) return;
+    if (this.timer !== null) {
+      this.pending = { value };
+      return;
+    }
+    this.send(value);
     this.timer = setTimeout(() => {
+      const { pending } = this;
       this.timer = null;
-      if (this.pending !== null) this.offer(this.pending.value);
+      this.pending = null;
+      if (pending !== null) this.offer(pending.value);
     }, this.everyMs);
   }
 
-  flush(): void {
-    const { pending } = this;
-    this.pending = null;
-    if (pending !== null) this.send(pending.value);
-  }
-
-  /** Send what is left and end. */
+  /** Send nothing more; what is held back is dropped. */
   close(): void {
     if (this.timer !== null) clearTimeout(this.timer);
-    this.timer = null;
-    this.flush();
+    this.pending = null;
+    this.isClosed = true;
   }
 }

@@ -19,12 +19,13 @@ export class JobEvents {
 
   /** The job's status changed. */
   moved(job: MovedJob): void {
-    void this.live.publish(job.id, { kind: 'status', seq: job.seq });
-    if (job.status === 'canceling') void this.control(job.poolId, { kind: 'cancel', jobId: job.id });
-    if (isTerminal(job.status)) {
-      void this.live.forget(job.id);
+    const event = { kind: 'status', seq: job.seq } as const;
+    if (!isTerminal(job.status)) void this.live.publish(job.id, event);
+    else {
+      void this.live.publishEnd(job.id, event);
       if (job.hasSecrets) void this.forgetSecret(job.id);
     }
+    if (job.status === 'canceling') void this.control(job.poolId, { kind: 'cancel', jobId: job.id });
   }
 
   /** The first attempt was claimed. */

@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { Metrics, createLogger, type Finding } from '@millrace/platform';
 import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
+import { LedgerDaysStore } from '../ledger';
 import { AuditLedgerLoop } from './audit-ledger.loop';
 import { AuditProgressStore } from './audit-progress.store';
 import { AuditSpanStore } from './audit-span.store';
@@ -103,6 +104,44 @@ describe('the audit of an account with many movements', () => {
     );
     const found = (await findings()).map(({ check }) => check);
     expect(found.sort()).toEqual(['top-up-is-paid', 'usage-is-charged']);
+  });
+});
+
+describe('the closed days of an account', () => {
+  const days = new LedgerDaysStore();
+  beforeEach(async () => {
+    while (await days.closeNext(test.database, large));
+  });
+
+  it('are what their entries sum to', async () => {
+    expect(await test.database.models.ledgerDay.count()).toBeGreaterThan(20);
+    expect(await findings()).toEqual([]);
+  });
+
+  it.each([
+    [
+      'has another line',
+      Prisma.sql`UPDATE ledger_days SET grants_micros = grants_micros + 1, closing_micros = closing_micros + 1
+      WHERE ends = (SELECT max(ends) FROM ledger_days)`,
+      1,
+    ],
+    [
+      'closes with another sum, and the one after it goes on from the right one',
+      Prisma.sql`UPDATE ledger_days SET closing_micros = closing_micros + 1
+      WHERE ends = (SELECT ends FROM ledger_days ORDER BY ends OFFSET 10 LIMIT 1)`,
+      2,
+    ],
+    [
+      'is missing',
+      Prisma.sql`DELETE FROM ledger_days
+      WHERE ends = (SELECT ends FROM ledger_days ORDER BY ends OFFSET 10 LIMIT 1)`,
+      2,
+    ],
+  ])('are found where one %s', async (_fault, fault, count) => {
+    await tamper(fault);
+    expect((await findings()).map(({ check, subject }) => [check, subject])).toEqual(
+      Array.from({ length: count }, () => ['closed-day-is-sum', large]),
+    );
   });
 });
 

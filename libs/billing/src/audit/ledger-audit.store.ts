@@ -4,6 +4,7 @@ import type { Finding } from '@millrace/platform';
 import { LEDGER_KINDS, MOVES } from '../ledger';
 import type { AuditSpan, BookSums } from './audit-span';
 import { isWithin } from './audit-span.store';
+import { closedDays } from './closed-days.store';
 import { deliveredExports } from './delivered-exports.store';
 
 /** Findings of one check in one span: a broken rule has many, and the first thousand are enough. */
@@ -34,7 +35,7 @@ export class LedgerAuditStore {
 }
 
 /** What holds of each movement, or of what it belongs to: the accounts' movements in a span. */
-const OF_MOVEMENTS = [entries, holds, usage, lots, corrections, purchases, deliveredExports];
+const OF_MOVEMENTS = [entries, holds, usage, lots, corrections, purchases, closedDays, deliveredExports];
 /** What holds of an account as it is now. */
 const OF_ACCOUNTS = [balances, lotSums, topUps, payments];
 

@@ -1,6 +1,6 @@
 export { CloseLedgerDaysLoop } from './close-ledger-days.loop';
 export { type Balance } from './balance';
-export { LedgerDaysStore } from './ledger-days.store';
+export { DAY, LedgerDaysStore } from './ledger-days.store';
 export { LedgerReadsStore, type LedgerPosition, type LedgerRecord } from './ledger-reads.store';
 export {
   INSUFFICIENT_CREDITS,
@@ -14,5 +14,6 @@ export {
 } from './hold.store';
 export { LedgerStore } from './ledger.store';
 export { LEDGER_KINDS, MOVES, type Book, type LedgerKind, type Move } from './ledger';
+export { LINE_COLUMNS, lineSums, movements } from './movements.store';
 export { PostingStore, partOf, type Original, type Posted, type Posting } from './posting.store';
 export { isFinal, monthSpan, type Statement } from './statement';

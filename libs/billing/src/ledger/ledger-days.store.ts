@@ -6,7 +6,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 /** A posting has the time at which its transaction began; no transaction is under way for so long. */
 const SETTLED_AFTER = Prisma.sql`interval '1 hour'`;
 /** A day of UTC: in other time zones some days are longer. */
-const DAY = Prisma.sql`interval '24 hours'`;
+export const DAY = Prisma.sql`interval '24 hours'`;
 
 /**
  * The SQL of closed days: the sums of days to which nothing is posted any more. A day is closed after all days before it, so what an account's
@@ -41,7 +41,7 @@ export class LedgerDaysStore {
       INSERT INTO ledger_days (account_id, ends, ${Prisma.raw(LINE_COLUMNS.join(', '))}, closing_micros)
       SELECT ${accountId}::uuid, ${day.to}, ${lineSums(Prisma.sql`true`)},
         coalesce((SELECT closing_micros FROM last), 0) + coalesce(sum(m.change), 0)::bigint
-      FROM day d LEFT JOIN LATERAL (${movements(accountId, day)}) m ON true
+      FROM day d LEFT JOIN LATERAL (${movements(Prisma.sql`${accountId}::uuid`, day)}) m ON true
       WHERE ${day.to} + ${SETTLED_AFTER} <= now() GROUP BY d.begins
       ON CONFLICT DO NOTHING`);
     return closed > 0;

@@ -59,7 +59,7 @@ export class LedgerReadsStore {
         SELECT ${joined((line) => `sum(d.${line}) AS ${line}`)} FROM ledger_days d WHERE ${closed} AND d.ends > ${from}::timestamptz
       ), open AS (
         SELECT coalesce(sum(m.change) FILTER (WHERE m.at < ${from}), 0) AS opening_micros,
-          ${lineSums(Prisma.sql`m.at >= ${from}`)} FROM (${movements(accountId, open)}) m
+          ${lineSums(Prisma.sql`m.at >= ${from}`)} FROM (${movements(Prisma.sql`${accountId}::uuid`, open)}) m
       )
       SELECT now(), (b.opening_micros + o.opening_micros)::bigint AS opening_micros,
         (b.opening_micros + o.opening_micros + ${joined((line) => `coalesce(c.${line}, 0) + o.${line}`, ' + ')})::bigint AS closing_micros,

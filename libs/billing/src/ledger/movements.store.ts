@@ -19,10 +19,10 @@ export const changeOf = (book: Book): Prisma.Sql => Prisma.sql`
     - CASE WHEN e.from_book = ${book} THEN e.amount_micros ELSE 0 END)`;
 
 /** Every entry of an account in a span of time, as `at`, `kind` and `change`: of what is available and held together. */
-export const movements = (accountId: string, span: { from: Prisma.Sql; to: Prisma.Sql }): Prisma.Sql => Prisma.sql`
+export const movements = (accountId: Prisma.Sql, span: { from: Prisma.Sql; to: Prisma.Sql }): Prisma.Sql => Prisma.sql`
   SELECT t.at, t.kind, ${changeOf('available')} + ${changeOf('held')} AS change
   FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
-  WHERE t.account_id = ${accountId}::uuid AND t.at >= ${span.from} AND t.at < ${span.to}`;
+  WHERE t.account_id = ${accountId} AND t.at >= ${span.from} AND t.at < ${span.to}`;
 
 /** The lines as columns: their sums of `m`, which `movements` yields, where a condition is met. */
 export const lineSums = (condition: Prisma.Sql): Prisma.Sql =>

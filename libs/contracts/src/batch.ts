@@ -77,7 +77,7 @@ const CountsSchema = z
       z.ZodInt
     >,
   )
-  .meta({ description: 'Jobs by status.' });
+  .meta({ description: 'Jobs by status; one that was deleted is counted no more.' });
 
 const BATCH_STATUSES = ['active', 'completed'] as const;
 
@@ -87,11 +87,20 @@ export const BatchSchema = z
     status: z.enum(BATCH_STATUSES).meta({ description: '`completed` when every job has ended, however.' }),
     created_at: z.iso.datetime(),
     completed_at: z.iso.datetime().nullable().meta({ description: 'When the last job ended.' }),
-    expires_at: z.iso.datetime().meta({ description: 'The batch and its jobs can be read until then.' }),
+    expires_at: z.iso
+      .datetime()
+      .meta({
+        description:
+          'The batch and its jobs can be read until then; jobs that a rule of a label keeps for a shorter time go before.',
+      }),
     item_count: z.int().meta({ description: 'Jobs that were asked for.' }),
     job_count: z.int().meta({ description: 'Jobs that were accepted.' }),
     counts: CountsSchema,
-    progress: z.number().min(0).max(1).meta({ description: 'The part of the jobs that has ended.' }),
+    progress: z
+      .number()
+      .min(0)
+      .max(1)
+      .meta({ description: 'The part of the jobs that has ended; 1 once the batch is completed.' }),
     charged_micros: z.int().optional().meta({
       description:
         'What the ended jobs cost, in micro-credits, those that were tried again among them; absent where jobs have no price.',

@@ -156,7 +156,13 @@ export class BatchSubmissions {
       const counts = { itemCount: contents.itemCount, jobCount: accepted.length };
       const batch = { ...scope, ...counts, id, idempotencyKey, requestHash, refused, retentionSeconds };
       if (!(await this.store.create(tx, batch))) return null;
-      return this.recorder.record(tx, accepted.length, this.draftsOf(submission, target, contents, accepted, id));
+      const spend = await this.recorder.record(
+        tx,
+        accepted.length,
+        this.draftsOf(submission, target, contents, accepted, id),
+      );
+      await this.store.keepAsItsJobs(tx, id);
+      return spend;
     });
     if (standings === null) return null;
     this.metrics.submissions.inc({ outcome: 'accepted' }, accepted.length);

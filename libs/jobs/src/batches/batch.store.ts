@@ -13,7 +13,7 @@ interface StatusRow {
 }
 
 type BatchRow = Pick<BatchRecord, 'id' | 'itemCount' | 'jobCount' | 'refused' | 'retries' | 'createdAt' | 'expiresAt'> &
-  JobPlace & { states: StatusRow[] };
+  JobPlace & { states: StatusRow[]; recordedEndAt: Date | null };
 
 /** A batch that a key names. */
 export interface KeyedBatch extends JobPlace {
@@ -27,7 +27,7 @@ export interface KeyedBatch extends JobPlace {
  */
 const columns = Prisma.sql`
   b.id, b.account_id, b.surface, b.deployment_id, b.item_count, b.job_count, b.refused, b.retries, b.created_at, b.expires_at,
-  coalesce((
+  b.completed_at AS recorded_end_at, coalesce((
     SELECT json_agg(json_build_object('status', s.status, 'jobs', s.jobs, 'charged', s.charged, 'endedAt', s.ended_at))
     FROM (
       SELECT j.status, count(j.batch_index) AS jobs, coalesce(sum(j.charged_micros), 0) AS charged,
@@ -61,6 +61,12 @@ export class BatchStore {
         now() + make_interval(secs => ${batch.retentionSeconds}))
       ON CONFLICT (account_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`);
     return created === 1;
+  }
+
+  /** Keep a batch as long as the job of it that is kept longest, once its jobs are recorded: a rule of a label may keep them shorter. */
+  async keepAsItsJobs(tx: Statements, id: string): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE batches SET expires_at = (SELECT max(j.expires_at) FROM jobs j WHERE j.batch_id = ${id}::uuid) WHERE id = ${id}::uuid`);
   }
 
   /** The batch that a key of the account names, on any surface. */
@@ -129,16 +135,20 @@ export class BatchStore {
   }
 }
 
-function recordOf({ states, ...row }: BatchRow): BatchRecord {
+/**
+ * Jobs that are gone had ended: only such are deleted, by their retention or an erasure. The recorded end outlasts them; where all were
+ * gone before it was recorded, the batch is active until it is, a second at most.
+ */
+function recordOf({ states, recordedEndAt, ...row }: BatchRow): BatchRecord {
   const ended = states.filter(({ status }) => isTerminal(status));
-  const endedJobs = ended.reduce((sum, { jobs }) => sum + jobs, 0);
-  const allJobs = states.reduce((sum, { jobs }) => sum + jobs, 0);
+  const live = states.filter(({ status }) => !isTerminal(status)).reduce((sum, { jobs }) => sum + jobs, 0);
   const times = ended.flatMap(({ endedAt }) => (endedAt === null ? [] : [new Date(endedAt).getTime()]));
+  const lastEndAt = times.length > 0 ? new Date(Math.max(...times)) : null;
   return {
     ...row,
     counts: Object.fromEntries(states.flatMap(({ status, jobs }) => (jobs === 0 ? [] : [[status, jobs] as const]))),
     chargedMicros: ended.reduce((sum, { charged }) => sum + charged, 0),
-    ended: endedJobs,
-    completedAt: endedJobs === allJobs && times.length > 0 ? new Date(Math.max(...times)) : null,
+    ended: row.jobCount - live,
+    completedAt: live > 0 ? null : (recordedEndAt ?? lastEndAt),
   };
 }

@@ -26,11 +26,11 @@ export interface BatchRecord extends JobPlace {
   retries: number;
   createdAt: Date;
   expiresAt: Date;
-  /** Jobs in each state that any is in. */
+  /** Jobs in each state that any is in; those that are gone are in none. */
   counts: Partial<Record<JobStatus, number>>;
   /** What the ended jobs cost, those that were tried again among them, in micro-credits. */
   chargedMicros: number;
-  /** Jobs that have ended. */
+  /** Jobs that have ended, those that are gone among them. */
   ended: number;
   /** When the last of them ended; null while any has not. */
   completedAt: Date | null;

@@ -1,7 +1,8 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { AccountsService, AuditLog, assertScope, callerOfAccount, type Act, type Caller } from '@millrace/accounts';
 import type { Statements } from '@millrace/database';
 import { JobHistories, OperatorJobs, type OperatorJob } from '@millrace/jobs';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
 import { Destinations } from './destinations';
 import { presentFailure, presentHistory } from './job-history.presenter';
@@ -16,6 +17,7 @@ export class JobsAdminController {
     private readonly jobs: OperatorJobs,
     private readonly destinations: Destinations,
     private readonly histories: JobHistories,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'demoRetentionSeconds'>,
   ) {}
 
   @Serves(readJob)
@@ -62,10 +64,14 @@ export class JobsAdminController {
     return { id, redriven_from: params.id, account_id: accountId, status };
   }
 
+  /** A job of a network at a demo is kept as long as its others are. */
   private async submitterOf({ accountId, apiKeyId }: OperatorJob): Promise<Caller> {
-    const caller = callerOfAccount(await this.accounts.getAccount(accountId), apiKeyId);
+    const account = await this.accounts.getAccount(accountId);
+    const caller = callerOfAccount(account, apiKeyId);
     assertScope(caller, 'jobs:write');
-    return caller;
+    return account.kind === 'demo_network'
+      ? { ...caller, retentionSeconds: this.settings.demoRetentionSeconds }
+      : caller;
   }
 }
 

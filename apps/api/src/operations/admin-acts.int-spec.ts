@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
-import { newId, type Job } from '@millrace/contracts';
+import { newId, type Job, type JobAttempts } from '@millrace/contracts';
+import { ApiClient } from '@millrace/testing';
 import { GRAPH, announceCatalogue } from '../fixtures/own-records';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
 
@@ -202,6 +203,45 @@ describe('an operator', () => {
       action: 'job.redrive',
       details: { newJobId: made.body.id },
     });
+  });
+
+  it.each([
+    ['none', 'max=0', null],
+    ['one', 'max=1, on=(worker_lost), pause=7', { max: 1, on: ['worker_lost'], pause_seconds: 7 }],
+  ])(
+    'runs a job again on the retry policy that it was sent with, %s, no matter what its account has set since',
+    async (_what, header, policy) => {
+      const owner = api.client(account.key);
+      const headers = { 'Millrace-Retry': header };
+      const { id } = (await owner.submit(JSON.stringify({ workflow: GRAPH }), headers)).body;
+      await post(`/jobs/${id}/cancel`);
+      await owner.call('PUT', '/platform/v1/account/submission-defaults', {
+        json: { retry: { max: 5, on: ['engine_error'], pause_seconds: 30 } },
+      });
+      const made = await redrive(id, 'k');
+      const attempts = await owner.call<JobAttempts>('GET', `/api/v2/jobs/${made.body.id}/attempts`);
+      expect(attempts.body.retry).toEqual(policy && { ...policy, used: 0, next_at: null });
+    },
+  );
+
+  it('runs a job of a network at a demo again for as long as a demo keeps what it makes', async () => {
+    const { body: demo } = await api
+      .operator()
+      .call<{ id: string; path: string; pool: string }>('POST', '/admin/v1/deployments', {
+        json: { account_id: account.id, name: 'a demo', demo: true },
+      });
+    await announceCatalogue(api, demo.pool);
+    const times = { readyAt: new Date(), lastSeenAt: new Date(Date.now() + 3_600_000) };
+    const worker = { id: newId(), poolId: demo.pool, engine: 'cpu', version: 't', host: 't', pid: 1, ...times };
+    await api.test.database.models.worker.create({ data: { ...worker, state: 'ready' } });
+    const { id } = await new ApiClient(api.publicUrl + demo.path, null).run(GRAPH);
+    await post(`/jobs/${id}/cancel`);
+    const made = await redrive(id, 'k');
+    const kept = async (jobId: string): Promise<number> => {
+      const { createdAt, expiresAt } = await api.test.database.models.job.findUniqueOrThrow({ where: { id: jobId } });
+      return expiresAt.getTime() - createdAt.getTime();
+    };
+    expect(await kept(made.body.id)).toBe(await kept(id));
   });
 
   it('runs an ended job again once for each Idempotency-Key, also where the same is asked for at once', async () => {

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { JobMetadata, RetriedStatus, RetryPolicy } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { JobScope } from '../state';
+import { retryPolicyOf, type JobScope } from '../state';
 import { GROUP_BYTES, GROUP_JOBS } from './batch-groups';
 import { isInScope } from './batch.store';
 
@@ -56,17 +56,9 @@ export class BatchRetryStore {
 
   /** They came in one request, so that one of them says it of all. */
   async terms(statements: Statements, batchId: string): Promise<BatchTerms> {
-    const [row] = await statements.rows<{
-      spendLimitMicros: bigint | null;
-      max: number;
-      on: RetryPolicy['on'] | null;
-      pauseSeconds: number;
-    }>(Prisma.sql`
-      SELECT j.spend_limit_micros, j.retry_max AS max, j.retry_codes AS on, j.retry_pause_seconds AS pause_seconds
-      FROM jobs j WHERE j.batch_id = ${batchId}::uuid LIMIT 1`);
-    if (row === undefined) return { retry: null, spendLimitMicros: null };
-    const { max, on, pauseSeconds, spendLimitMicros } = row;
-    return { retry: max === 0 ? null : { max, on: on ?? [], pause_seconds: pauseSeconds }, spendLimitMicros };
+    const [terms] = await statements.rows<BatchTerms>(Prisma.sql`
+      SELECT j.spend_limit_micros, ${retryPolicyOf} AS retry FROM jobs j WHERE j.batch_id = ${batchId}::uuid LIMIT 1`);
+    return terms ?? { retry: null, spendLimitMicros: null };
   }
 
   /** @returns false when the key was there: nothing is written then. */

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
-import type { JobMetadata, JobStatus } from '@millrace/contracts';
+import type { JobMetadata, JobStatus, RetryPolicy } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { JobPlace } from '../state';
+import { retryPolicyOf, type JobPlace } from '../state';
 
 /** What an operator's act on a job needs to know of it. */
 export interface OperatorJob extends JobPlace {
@@ -9,6 +9,8 @@ export interface OperatorJob extends JobPlace {
   status: JobStatus;
   hasSecrets: boolean;
   spendLimitMicros: bigint | null;
+  /** Which of its failures are tried again; null: none. */
+  retry: RetryPolicy | null;
   apiKeyId: string | null;
   metadata: JobMetadata;
   /** The graph's text as submitted. */
@@ -21,7 +23,7 @@ export class OperatorJobStore {
   async find(tx: Statements, id: string): Promise<OperatorJob | null> {
     const [job] = await tx.rows<OperatorJob>(Prisma.sql`
       SELECT j.id, j.account_id, j.surface, j.deployment_id, j.status, j.has_secrets, j.spend_limit_micros, j.api_key_id,
-        j.metadata, g.workflow
+        j.metadata, ${retryPolicyOf} AS retry, g.workflow
       FROM jobs j JOIN job_graphs g ON g.job_id = j.id
       WHERE j.id = ${id}::uuid AND j.expires_at > now()`);
     return job ?? null;

@@ -55,7 +55,7 @@ export class OperatorJobs {
   }
 
   /**
-   * Run an ended job's graph again, as a new job of its account: an end is an end. The key commits with the new job, so a repeat finds
+   * Run an ended job's graph again, as a new job of its account, on the spend limit and the retry policy of the first: an end is an end. The key commits with the new job, so a repeat finds
    * that job, also where the first answer was lost, and where the job that ended has expired since.
    *
    * @throws Refusal `not_found`; `invalid_request` when it cannot be run again; `idempotency_key_reuse` when the job of the key is gone; as a
@@ -77,6 +77,7 @@ export class OperatorJobs {
       idempotencyKey: key,
       traceparent: null,
       spendLimitMicros: job.spendLimitMicros ?? undefined,
+      retry: job.retry,
       within: within(job),
     };
     try {

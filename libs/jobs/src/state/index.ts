@@ -36,6 +36,7 @@ export {
   sourceShownAsked,
 } from './job-guards.store';
 export { deadlineAndExpiry } from './lifetime.store';
+export { retryPolicyOf } from './retry-policy.store';
 export { hasRoomAnywhere, isForAnother, isReady, isSetAside, lackedRoom, roomOfJob } from './model-room.store';
 export { WorkingPoolsStore } from './working-pools.store';
 export { TRANSITIONS, type Delivery } from './job-state';

@@ -129,6 +129,27 @@ describe('a deployment', () => {
     expect((await root.call('GET', `${deployment.path}/api/v2/jobs/${job.id}`, { headers })).status).toBe(404);
   });
 
+  it('has drained and is deleted: its jobs are read at both of its addresses as before', async () => {
+    const deployment = await create();
+    await serve(deployment);
+    await becomes(deployment, 'ready');
+    const client = clientOf(deployment);
+    const { id } = await client.run(graph(20_000));
+    const root = new ApiClient(stack.publicUrl, account.apiKey);
+    await root.call('DELETE', `/platform/v1/deployments/${deployment.id}?drain=true`);
+    expect((await client.ended(id)).status).toBe('succeeded');
+    await eventually('the deployment to be deleted', async () => {
+      return (await root.call('GET', `/platform/v1/deployments/${deployment.id}`)).status === 404;
+    });
+    // Rests on a fresh reading: from then on nothing of before is cached.
+    expect((await client.call('POST', '/api/v2/jobs', { text: SHORT })).status).toBe(404);
+    const [output] = (await client.job(id)).outputs;
+    expect((await client.download(output?.url ?? '')).length).toBe(output?.size_bytes);
+    expect((await client.call('GET', `/api/v2/jobs/${id}/logs`)).status).toBe(200);
+    const headers = { Host: deployment.host };
+    expect((await root.call<Job>('GET', `/api/v2/jobs/${id}`, { headers })).body.outputs).toHaveLength(1);
+  });
+
   it('has jobs that no other surface, deployment or account finds', async () => {
     const [deployment, sibling] = [served, await create()];
     const { id } = await clientOf(deployment).run(graph());

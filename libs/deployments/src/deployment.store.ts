@@ -58,7 +58,7 @@ const versionsBeside = Prisma.sql`(
 
 const selectionFrom = (versions: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT d.id, d.weight, d.has_beside, d.account_id, owner.status = 'suspended' AS owner_suspended, d.name, d.demo, d.pool_id, p.engine, coalesce(d.engine_class, p.engine) AS engine_class,
-         d.idle_seconds, d.warm_up, d.models, d.deleting_at, coalesce(g.reason, workers.models_note) AS state_reason, d.desired_state, d.price_micros_per_second,
+         d.idle_seconds, d.warm_up, d.models, d.deleting_at, d.deleted_at, coalesce(g.reason, workers.models_note) AS state_reason, d.desired_state, d.price_micros_per_second,
          p.queue_limit, p.attempt_limit_seconds, p.catalogue_digest, d.min_workers, d.max_workers, d.created_at, ${startedAt} AS started_at,
          d.stopped_at, d.first_ready_at, workers.ever_served,
          CASE WHEN p.catalogue_digest IS NULL THEN 0 ELSE workers.ready_workers END AS ready_workers,
@@ -100,9 +100,17 @@ export class DeploymentStore {
 
   /** A deployment of any account that is not deleted. */
   async find(tx: Statements, id: string): Promise<Deployment | null> {
-    const [row] = await tx.rows<DeploymentRow>(
-      Prisma.sql`${selection} WHERE d.id = ${id}::uuid AND d.deleted_at IS NULL`,
-    );
+    return this.findWhere(tx, id, Prisma.sql`d.deleted_at IS NULL`);
+  }
+
+  /** A deployment of any account that is not deleted, or was and has jobs that can be read still. */
+  async findWithJobs(tx: Statements, id: string): Promise<Deployment | null> {
+    const hasJobs = Prisma.sql`EXISTS (SELECT FROM jobs j WHERE j.deployment_id = d.id AND j.expires_at > now())`;
+    return this.findWhere(tx, id, Prisma.sql`(d.deleted_at IS NULL OR ${hasJobs})`);
+  }
+
+  private async findWhere(tx: Statements, id: string, isThere: Prisma.Sql): Promise<Deployment | null> {
+    const [row] = await tx.rows<DeploymentRow>(Prisma.sql`${selection} WHERE d.id = ${id}::uuid AND ${isThere}`);
     return row === undefined ? null : this.whole(tx, row);
   }
 

@@ -33,6 +33,8 @@ export interface Deployment {
   stateReason: string | null;
   /** When it was to be deleted: it takes no more jobs, and goes when those that it has are over. */
   deletingAt: Date | null;
+  /** When it was deleted: it is found for its jobs alone then. Null while it is there. */
+  deletedAt: Date | null;
   /** Null: the price of the platform. */
   priceMicrosPerSecond: bigint | null;
   /** Jobs that may wait in it; null: the platform's limit for a pool. */

@@ -32,7 +32,7 @@ export class DeploymentsService {
       max: CACHED_DEPLOYMENTS,
       ttlMs: DEPLOYMENT_TTL_MS,
       refreshAfterMs: REFRESH_AFTER_MS,
-      load: async (id) => this.note(id, await store.find(database, id)),
+      load: async (id) => this.note(id, await store.findWithJobs(database, id)),
       // An absence is not cached: a deployment is found as soon as it is created, by any process.
       ttlMsOf: (deployment) => (deployment === null ? 0 : DEPLOYMENT_TTL_MS),
     });
@@ -97,7 +97,15 @@ export class DeploymentsService {
   }
 
   /** A deployment of any account, as it was at most a second ago; null when there is none. */
-  find(id: string): Promise<Deployment | null> {
+  async find(id: string): Promise<Deployment | null> {
+    return unlessDeleted(await this.cache.get(id));
+  }
+
+  /**
+   * As `find`, for who reads what belongs to jobs: a deleted deployment is there for them until its last job expires, since a job can be
+   * read by its id that long (contract, section 1).
+   */
+  findForReads(id: string): Promise<Deployment | null> {
     return this.cache.get(id);
   }
 
@@ -113,8 +121,8 @@ export class DeploymentsService {
   }
 
   /** A deployment of any account as it is now; null when there is none. */
-  findNow(id: string): Promise<Deployment | null> {
-    return this.cache.reload(id);
+  async findNow(id: string): Promise<Deployment | null> {
+    return unlessDeleted(await this.cache.reload(id));
   }
 
   /** Read it again at the next request: this process changed it. */
@@ -133,6 +141,10 @@ export class DeploymentsService {
     if (deployment === null) throw noDeployment(id);
     return deployment;
   }
+}
+
+function unlessDeleted(deployment: Deployment | null): Deployment | null {
+  return deployment === null || deployment.deletedAt !== null ? null : deployment;
 }
 
 /** The one answer for a deployment that does not exist and for one of another account. */

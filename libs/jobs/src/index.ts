@@ -53,7 +53,7 @@ export {
 } from './lifecycle';
 export { JobHistories, OperatorJobs, type FailedJob, type JobHistory, type OperatorJob } from './operator';
 export { OutputRecorder, OutputRefused, type OutputDraft } from './outputs';
-export { AccountQueues, PoolDemandStore } from './rotation';
+export { AccountQueues, DeleteDrainedDeploymentsLoop, DrainedDeploymentStore, PoolDemandStore } from './rotation';
 export {
   type ClaimedAttempt,
   type Fence,

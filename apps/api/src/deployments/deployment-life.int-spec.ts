@@ -1,6 +1,8 @@
+import { Prisma } from '@prisma/client';
 import { EngineClassStore, WARM_UP_BYTES, readEngineClasses } from '@millrace/deployments';
-import { newId } from '@millrace/contracts';
-import { ApiClient, type Answer } from '@millrace/testing';
+import { newId, type JobPage } from '@millrace/contracts';
+import { DeleteDrainedDeploymentsLoop, DrainedDeploymentStore } from '@millrace/jobs';
+import { ApiClient, eventually, type Answer } from '@millrace/testing';
 import { GRAPH, announceCatalogue } from '../fixtures/own-records';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
 
@@ -180,7 +182,7 @@ describe('a deployment of an account', () => {
     expect((await own('GET', `/${id}`)).body).toMatchObject({ name: 'a test', deleting_at: null });
   });
 
-  it('is deleted: no request finds it, and its jobs keep their reference', async () => {
+  it('is deleted: no request finds it that has no jobs, and those of before keep their reference', async () => {
     const deployment = await create();
     await announceCatalogue(api, deployment.id);
     expect((await own('DELETE', `/${deployment.id}`)).status).toBe(204);
@@ -207,6 +209,75 @@ describe('a deployment of an account', () => {
       'deployment_stopped',
     ]);
     expect((await client.job(job.id)).status).toBe('queued');
+  });
+});
+
+describe('the jobs of a deleted deployment', () => {
+  let deployment: Deployment;
+  let client: ApiClient;
+  let jobId: string;
+  beforeEach(async () => {
+    deployment = await create();
+    await announceCatalogue(api, deployment.id);
+    await makeReady(deployment.id);
+    client = at(deployment);
+    ({ id: jobId } = await client.run(GRAPH));
+  });
+
+  const end = (): Promise<unknown> => client.call('POST', `/api/v2/jobs/${jobId}/cancel`);
+  async function drain(): Promise<void> {
+    expect((await own('DELETE', `/${deployment.id}?drain=true`)).status).toBe(204);
+    await end();
+    const { models } = api.test.database;
+    await models.deployment.update({ where: { id: deployment.id }, data: { deletingAt: new Date(0) } });
+    await new DeleteDrainedDeploymentsLoop(api.test.database, new DrainedDeploymentStore()).runOnce();
+  }
+  async function remove(): Promise<void> {
+    await end();
+    expect((await own('DELETE', `/${deployment.id}`)).status).toBe(204);
+  }
+  /** A refusal of a submission rests on a fresh reading: from then on none of before the deletion is cached. */
+  const refuseJobs = async (): Promise<void> => {
+    expect((await client.call('POST', '/api/v2/jobs', { json: { workflow: GRAPH } })).status).toBe(404);
+  };
+  const deletions = [
+    ['drained', drain],
+    ['was deleted at once', remove],
+  ] as const;
+
+  it.each(deletions)('that %s are read as before until they expire', async (_how, act) => {
+    await act();
+    await refuseJobs();
+    expect((await own('GET', `/${deployment.id}`)).status).toBe(404);
+    expect((await client.job(jobId)).status).toBe('canceled');
+    const { body } = await client.call<JobPage>('GET', '/api/v2/jobs');
+    expect(body.jobs.map(({ id }) => id)).toEqual([jobId]);
+    const paths = ['', '/workflow', '/events', '/attempts'].map((path) => `/api/v2/jobs/${jobId}${path}`);
+    for (const path of paths) expect([path, (await client.call('GET', path)).status]).toEqual([path, 200]);
+    expect((await client.call('HEAD', `/api/v2/jobs/${jobId}`)).status).toBe(200);
+    await api.test.database.transaction(async (tx) => {
+      await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+      await tx.models.job.update({ where: { id: jobId }, data: { deadlineAt: new Date(0), expiresAt: new Date(0) } });
+    });
+    await eventually('the deployment to be gone', async () => {
+      const answer = await client.call('GET', '/api/v2/jobs');
+      return answer.status === 404 && answer.text.includes(`no deployment ${deployment.id}`);
+    });
+  });
+
+  it.each(deletions)('that %s are all that is there, and to nobody else', async (_how, act) => {
+    await act();
+    await refuseJobs();
+    const refused = await Promise.all([
+      client.call('POST', `/api/v2/jobs/${jobId}/cancel`),
+      client.call('POST', '/api/v2/batches', { json: { jobs: [{ workflow: GRAPH }] } }),
+      client.upload(Buffer.from('a'), { content_type: 'text/plain', file_path: 'a.txt' }),
+      client.call('POST', '/mcp', { json: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }),
+      new ApiClient(api.publicUrl + deployment.path, stranger.key).call('GET', `/api/v2/jobs/${jobId}`),
+    ]);
+    expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 404));
+    expect((await own('POST', `/${deployment.id}/start`)).status).toBe(404);
+    expect((await own('DELETE', `/${deployment.id}`)).status).toBe(404);
   });
 });
 

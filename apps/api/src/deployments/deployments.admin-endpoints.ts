@@ -107,7 +107,8 @@ export const deleteDeployment = defineEndpoint({
   params,
   query: DeploymentRemovalQuery,
   summary: 'Delete a deployment',
-  description: 'It is not found from then on. Its jobs, bills and logs keep their reference to it.',
+  description:
+    'It is not found from then on. Its jobs can be read at its address until they expire; bills and logs keep their reference to it.',
   answers: { 204: { description: 'The deployment is deleted, or drains and is deleted then.' } },
   errors: ['deployment_busy'],
 });

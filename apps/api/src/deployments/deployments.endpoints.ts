@@ -110,7 +110,8 @@ export const deleteOwnDeployment = defineEndpoint({
   query: DeploymentRemovalQuery,
   summary: 'Delete a deployment',
   description:
-    'It is not found from then on, nor are its jobs. Bills keep what it cost. With jobs it is refused, or drains first.',
+    'It is not found from then on, and takes no more requests but those that read: its jobs can be read at its address until they ' +
+    'expire. Bills keep what it cost. While jobs wait or run it is refused, or drains first.',
   answers: { 204: { description: 'The deployment is deleted, or drains and is deleted then.' } },
   errors: ['deployment_busy'],
 });

@@ -56,7 +56,7 @@ export class StreamChores {
   }
 
   private async suspendedDemos(ids: string[]): Promise<Set<string>> {
-    const found = await Promise.all(ids.map((id) => this.deployments.find(id)));
+    const found = await Promise.all(ids.map((id) => this.deployments.findForReads(id)));
     return new Set(found.filter((deployment) => deployment?.ownerSuspended).map((deployment) => deployment?.id ?? ''));
   }
 }

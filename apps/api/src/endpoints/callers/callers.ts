@@ -88,7 +88,7 @@ export class Callers {
     access: Extract<Access, { scope: Scope }>,
   ): Promise<Visitor['caller']> {
     if (demo) {
-      const deployment = await this.deployments.find(surface.deploymentId ?? '');
+      const deployment = await this.lookUp(request, surface.deploymentId ?? '', access.scope);
       if (deployment === null || deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
       return caller;
     }
@@ -139,7 +139,7 @@ export class Callers {
    * Of any other deployment only its owner learns that it exists.
    */
   private async onDeployment(request: Request, id: string, scope: Scope, countedAs: CountedAs): Promise<Identity> {
-    const deployment = await this.deploymentOf(request, id);
+    const deployment = await this.deploymentOf(request, id, scope);
     if (deployment?.demo) {
       this.limits.takeByAddress(request, countedAs);
       if (deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
@@ -151,12 +151,18 @@ export class Callers {
   }
 
   /** A lookup of what may not exist is limited as one of a key: anyone can make ids up. */
-  private async deploymentOf(request: Request, id: string): Promise<Deployment | null> {
-    if (this.deployments.wasFound(id)) return this.deployments.find(id);
+  private async deploymentOf(request: Request, id: string, scope: Scope): Promise<Deployment | null> {
+    if (this.deployments.wasFound(id)) return this.lookUp(request, id, scope);
     const network = networkOf(request);
-    const deployment = await this.failures.lookUp(network, () => this.deployments.find(id), 0);
+    const deployment = await this.failures.lookUp(network, () => this.lookUp(request, id, scope), 0);
     if (deployment === null) this.failures.count(network);
     return deployment;
+  }
+
+  /** Of a deleted deployment its jobs are left until they expire: it is there for requests that read, and for no others. */
+  private lookUp({ method }: Request, id: string, scope: Scope): Promise<Deployment | null> {
+    const reads = (method === 'GET' || method === 'HEAD') && scope.endsWith(':read');
+    return reads ? this.deployments.findForReads(id) : this.deployments.find(id);
   }
 }
 

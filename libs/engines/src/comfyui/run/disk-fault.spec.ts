@@ -27,6 +27,22 @@ describe('what a node raised', () => {
     ['OSError', 'broken data stream when reading image file', null],
     ['FileNotFoundError', '[Errno 2] No such file or directory', null],
     ['ValueError', '[Errno 28] No space left on device', null],
+    ['av.error.OSError', "[Errno 28] No space left on device: 'a.mp4'", 'the disk of its worker is full (ENOSPC)'],
+    ['av.error.OSError', '[Errno 30] Read-only file system', 'the disk of its worker failed (EROFS)'],
+    ['av.error.OSError', '[Errno 5] Input/output error', null],
+    [
+      'safetensors_rust.SafetensorError',
+      'Error while serializing: IoError(Os { code: 28, kind: StorageFull, message: "No space left on device" })',
+      'the disk of its worker is full (ENOSPC)',
+    ],
+    [
+      'safetensors_rust.SafetensorError',
+      'Error while serializing: I/O error: Disk quota exceeded (os error 122)',
+      'the disk of its worker is full (EDQUOT)',
+    ],
+    ['SafetensorError', 'I/O error: Input/output error (os error 5)', 'the disk of its worker failed (EIO)'],
+    ['safetensors_rust.SafetensorError', 'Error while deserializing header: HeaderTooLarge', null],
+    ['my.NotAnOSError', '[Errno 28] No space left on device', null],
   ])('%s, %s, says of the disk: %j', (exceptionType, message, sentence) => {
     expect(diskFaultOfNode({ exceptionType, message, nodeId: '1', nodeType: null, traceback: [] })).toBe(sentence);
   });

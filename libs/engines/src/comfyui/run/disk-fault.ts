@@ -18,9 +18,17 @@ export function diskFaultOf(error: unknown): string | null {
   return cause === undefined ? null : diskFaultOf(cause);
 }
 
+/** The types by which such an error is raised, and where their messages have its number. */
+const RAISED: readonly [type: RegExp, number: RegExp][] = [
+  [/^OSError$/, /^\[Errno (\d+)\]/],
+  // PyAV's, for one. FFmpeg says EIO of a file that is cut short, too: that is no fault of the disk.
+  [/\.OSError$/, /^\[Errno (?!5\])(\d+)\]/],
+  // In the words of Rust, which releases of safetensors print in different ways.
+  [/(?:^|\.)SafetensorError$/, /(?:\(os error |\bOs \{ code: )(\d+)\b/],
+];
+
 /** The same of what a node raised: Python has no class of their own for these errors. */
 export function diskFaultOfNode({ exceptionType, message }: NodeError): string | null {
-  if (exceptionType !== 'OSError') return null;
-  const [, number = ''] = /^\[Errno (\d+)\]/.exec(message) ?? [];
-  return diskFaultOf({ code: NUMBERS[number] });
+  const number = RAISED.find(([type]) => type.test(exceptionType))?.[1].exec(message)?.[1];
+  return number === undefined ? null : diskFaultOf({ code: NUMBERS[number] });
 }

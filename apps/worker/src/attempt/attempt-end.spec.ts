@@ -88,7 +88,20 @@ describe('the end of an attempt', () => {
       { run: interrupted, lease: null, outputs: notStored },
       ['handed_back', null],
     ],
+    ['is given back when the engine did not stop', { run: lost, lease: null, outputs: stored }, ['handed_back', null]],
+    [
+      'is given back when the engine did not stop, and an output was not stored',
+      { run: lost, lease: null, outputs: notStored },
+      ['handed_back', null],
+    ],
     ['ends by a cancel', { run: interrupted, lease: 'canceled', outputs: stored }, ['canceled_while_running', null]],
+    ['is given up when canceled, and lost', { run: lost, lease: 'canceled', outputs: stored }, ['given_up', null]],
+    [
+      'ends by its time limit when the engine did not stop',
+      { run: lost, lease: 'overtime', outputs: stored },
+      ['overtime', 'execution_timeout'],
+    ],
+    ['is given up by its disk', { run: diskFailed, lease: null, outputs: stored }, ['given_up', null]],
     [
       'ends by its time limit',
       { run: interrupted, lease: 'overtime', outputs: stored },

@@ -63,7 +63,7 @@ export function endOf({ run, lease, outputs, draining }: AttemptFacts): AttemptE
   if (outputs.status === 'refused' && run.status !== 'failed') return outputRefused(outputs);
   switch (run.status) {
     case 'lost':
-      return endOfLimit(lease) ?? givenUp('engine', run.reason);
+      return endOfLimit(lease) ?? endOfLost(lease, run.reason, draining);
     case 'disk_failed':
       return endOfLimit(lease) ?? givenUp('worker', run.reason);
     case 'interrupted':
@@ -88,6 +88,11 @@ function endOfInterrupt(lease: LeaseEnd | null, outputs: OutputsEnd, draining: b
   // One output too many has ended the run, and then one before it could not be stored.
   if (outputs.status === 'failed') return notStored(outputs.reason);
   return givenUp('engine', 'the engine ended the run unasked');
+}
+
+/** An engine that did not stop within its time for a worker that must go: that is no fault of the run. */
+function endOfLost(lease: LeaseEnd | null, reason: string, draining: boolean): AttemptEnd {
+  return draining && lease !== 'canceled' ? { kind: 'handed_back' } : givenUp('engine', reason);
 }
 
 function givenUp(by: Loss['by'], reason: string): AttemptEnd {

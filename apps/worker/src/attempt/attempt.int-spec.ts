@@ -130,6 +130,24 @@ describe('an attempt', () => {
     expect(around).toMatchObject(expected);
   });
 
+  it('is handed back by a worker that drains, where the engine does not stop the run in time', async () => {
+    const around = new Surroundings();
+    const running = new AbortController();
+    const ignores: Engine['run'] = async (_work, { signal }) => {
+      running.abort();
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { status: 'lost', reason: 'ComfyUI ignored the interrupt for 18000 ms.' };
+    };
+    const slot = new EngineSlot({ kind: 'comfyui', run: ignores } as unknown as Engine, logger);
+    const draining = new AbortController();
+    const claimed = claimedAttempt({ jobId: randomUUID() });
+    const over = new Attempt(around.parts(folder, {}), claimed, slot, draining.signal).run();
+    await eventually('it to run', () => running.signal.aborted);
+    draining.abort();
+    await over;
+    expect(around).toMatchObject({ handedBack: 1, losses: [], ends: [] });
+  });
+
   it('leaves nothing on the signal that the worker must go, which lives longer and ends those that come then', async () => {
     const leaving = new AbortController();
     const slot = new EngineSlot(engine, logger);

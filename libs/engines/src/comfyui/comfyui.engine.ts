@@ -60,7 +60,7 @@ export class ComfyuiEngine implements Engine {
     this.restart = new RestartRequest(server.mode === 'attach' ? server.restartFile : undefined);
     this.trouble = new ServerTrouble(this.restart);
     const onNotice = (notice: string): void => options.onNotice?.(notice);
-    const onIgnored = (runId: string): Promise<void> => this.abandon(runId);
+    const onIgnored = (runId: string, server: Pick<LiveServer, 'client'>): Promise<void> => this.abandon(runId, server);
     this.leftRuns = new LeftRuns({ bounds: this.bounds, trouble: this.trouble, onNotice, onIgnored });
     this.serverCatalogue = new ServerCatalogue({ openInputClasses, isLent, ttlMs: this.bounds.catalogueMs });
     const onLog = (text: string): void => this.current?.monitor.onPrint(text);
@@ -134,11 +134,8 @@ export class ComfyuiEngine implements Engine {
     const live = await this.keeper.whenLive(new AbortController().signal);
     const trouble = 'problem' in live ? live.problem : await this.troubleOf(live);
     if (trouble !== null) {
-      await this.restart.make();
-      const cure = this.restart.canBeMade
-        ? 'Its restart was requested.'
-        : "Restart it: the engine can't restart a ComfyUI that it did not start.";
-      throw new Error(`${trouble} ${cure}`);
+      const cure = " Restart it: the engine can't restart a ComfyUI that it did not start.";
+      throw new Error(`${trouble}${this.restart.canBeMade ? '' : cure}`);
     }
     await this.keeper.renewSocket();
   }
@@ -219,13 +216,15 @@ export class ComfyuiEngine implements Engine {
       this.resident.clear();
       await this.keeper.replace(live);
     } else {
-      await this.abandon(runId);
+      // A server that does not answer keeps no result waiting. What is not said now shows in the health.
+      this.later(this.abandon(runId, live));
       await this.keeper.renewSocket();
     }
   }
 
-  private async abandon(runId: string): Promise<void> {
-    await this.trouble.abandon(runId).catch((error: unknown) => this.noticeNoRestart(error));
+  private async abandon(runId: string, { client }: Pick<LiveServer, 'client'>): Promise<void> {
+    this.trouble.abandon(runId);
+    await this.trouble.problemOf(client).catch((error: unknown) => this.notice(error));
   }
 
   /** The GPU takes no more work from the server's process. */
@@ -233,11 +232,11 @@ export class ComfyuiEngine implements Engine {
     this.resident.clear();
     this.options.onNotice?.(gpuProblem(runId));
     if (this.keeper.canReplace) await this.keeper.replace(live);
-    else await this.trouble.breakBy(runId).catch((error: unknown) => this.noticeNoRestart(error));
+    else await this.trouble.breakBy(runId).catch((error: unknown) => this.notice(error));
   }
 
-  private noticeNoRestart(error: unknown): void {
-    this.options.onNotice?.(`The restart of ComfyUI was not requested: ${String(error)}`);
+  private notice(error: unknown): void {
+    this.options.onNotice?.(error instanceof Error ? error.message : String(error));
   }
 
   /** Why a server that is at hand cannot run anything, or null. */

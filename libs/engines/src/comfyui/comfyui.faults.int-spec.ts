@@ -94,8 +94,9 @@ describe('an engine attached to a ComfyUI that fails', () => {
       expect((await engine.health()).problem).toContain('does not answer');
     });
 
-    it('loses the run when it comes back without it, and runs the next', async () => {
-      await open();
+    it('loses the run when it comes back without it, runs the next, and has nobody restart what came back', async () => {
+      const restartFile = join(folder.path, 'restart-of-next');
+      await open({}, {}, () => ({ restartFile }));
       simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
       const run = startRun(engine, STEPPING);
       await run.seen('node_step', ({ step }) => step === 2);
@@ -103,6 +104,45 @@ describe('an engine attached to a ComfyUI that fails', () => {
       await simulator.revive();
       expect(await lossOf(run)).toContain('no longer knows the run');
       expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+      expect(existsSync(restartFile)).toBe(false);
+    });
+
+    it('has nobody restart what comes back once the run was given up', async () => {
+      const restartFile = join(folder.path, 'restart-of-late');
+      await open({ unreachableMs: 200 }, {}, () => ({ restartFile }));
+      simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await run.seen('node_step', ({ step }) => step === 2);
+      await simulator.kill();
+      expect(await lossOf(run)).toContain('has not answered for');
+      expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
+      await expect(engine.reset()).rejects.toThrow('does not answer');
+      await simulator.revive();
+      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+      expect(existsSync(restartFile)).toBe(false);
+    });
+
+    it('has it restarted when it answers again and still has the run that was given up', async () => {
+      const restartFile = join(folder.path, 'restart-of-deaf');
+      await open({ unreachableMs: 1 }, {}, () => ({ restartFile }));
+      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await hold.reached;
+      for (let at = 0; at < 20; at += 1) simulator.server.faults.next(`GET /history/${run.runId}`, 'reset_before');
+      expect(await lossOf(run)).toContain('has not answered for');
+      await eventually('its restart is requested', () => existsSync(restartFile));
+    });
+
+    it('has it restarted when it goes on taking requests and answers none', async () => {
+      const restartFile = join(folder.path, 'restart-of-silent');
+      await open({ unreachableMs: 200, requestMs: 100 }, {}, () => ({ restartFile }));
+      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await hold.reached;
+      const thaw = simulator.server.faults.freeze();
+      expect(await lossOf(run)).toContain('has not answered for');
+      await eventually('its restart is requested', () => existsSync(restartFile));
+      thaw();
     });
 
     it('reads the catalogue again: another ComfyUI may have come back', async () => {
@@ -152,7 +192,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
       const restartFile = join(folder.path, 'restart');
       await open({ silenceMs: NEVER_MS, deadThreadMs: 50 }, {}, () => ({ restartFile }));
       await startRun(engine, failing('KeyError')).result;
-      expect(existsSync(restartFile)).toBe(true);
+      await eventually('its restart is requested', () => existsSync(restartFile));
       // What hung may go on just before it is killed: a run that it took now would be lost with it.
       await simulator.kill();
       await simulator.revive();
@@ -392,6 +432,15 @@ describe('an engine attached to a ComfyUI that fails', () => {
       const run = startRun(engine, STEPPING);
       expect(await run.result).toEqual({ status: 'succeeded' });
       expect(simulator.server.posted.map(({ promptId }) => promptId)).toEqual([run.runId]);
+    });
+
+    it('has nobody restart a server that has not got the run', async () => {
+      const restartFile = join(folder.path, 'restart-of-lost-post');
+      await open({}, {}, () => ({ restartFile }));
+      for (let post = 0; post < 3; post += 1) simulator.server.faults.next('POST /prompt', 'reset_before');
+      expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
+      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+      expect(existsSync(restartFile)).toBe(false);
     });
 
     it('fails a run that the server can not take, and loses one that a gateway kept from it', async () => {

@@ -9,7 +9,7 @@ export interface LeftRunsOptions {
   trouble: ServerTrouble;
   onNotice: (notice: string) => void;
   /** A run goes on, although it was interrupted. */
-  onIgnored: (runId: string) => Promise<void>;
+  onIgnored: (runId: string, server: { client: ComfyuiClient }) => Promise<void>;
 }
 
 /** What workers that died have left on an attached server, and what belongs to it: nobody else will remove that. */
@@ -47,7 +47,7 @@ export class LeftRuns {
   private async end(runId: string, client: ComfyuiClient): Promise<void> {
     const { bounds, onIgnored, onNotice } = this.options;
     onNotice(`Run ${runId} of another worker is still on ComfyUI, and is ended.`);
-    if ((await cancelRun(client, runId, bounds, () => this.isClosed)) === 'ignored') await onIgnored(runId);
+    if ((await cancelRun(client, runId, bounds, () => this.isClosed)) === 'ignored') await onIgnored(runId, { client });
   }
 
   private sweep(files: RunFiles): void {

@@ -31,6 +31,8 @@ export interface RequestToSend {
   maxBytes?: number;
 }
 
+const NO_ANSWER = 'ETIMEDOUT';
+
 type OutgoingHeaders = Record<string, string | number>;
 
 /** No answer came that can be read. `sent` false: the request certainly never reached the server, and may be sent again. */
@@ -40,6 +42,11 @@ export class Unreachable extends Error {
     cause: Error,
   ) {
     super(`ComfyUI does not answer: ${cause.message || cause.name}`, { cause });
+  }
+
+  /** The server took the request and did not answer it in time: a process that is gone, or is still starting, takes none. */
+  get isSilence(): boolean {
+    return this.sent && (this.cause as NodeJS.ErrnoException).code === NO_ANSWER;
   }
 }
 
@@ -184,7 +191,8 @@ class Exchange {
   }
 
   failAfter(timeoutMs: number): NodeJS.Timeout {
-    return setTimeout(() => this.request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const late = (): Error => Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: NO_ANSWER });
+    return setTimeout(() => this.request.destroy(late()), timeoutMs);
   }
 
   failWhenIdle(timeoutMs: number): void {

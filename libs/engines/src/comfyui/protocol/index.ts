@@ -2,6 +2,7 @@ export { ComfyuiClient, UnexpectedAnswer, type Queue, type SystemStats } from '.
 export { ComfyuiSocket, type SocketListener } from './comfyui.socket';
 export { readFrame, type Frame } from './frames';
 export type { HistoryEntry } from './history';
+export { Unreachable } from './http-transport';
 export { toStrictJson } from './lenient-json';
 export { withoutTags } from './log-tags';
 export { readLargeMessage } from './large-message';

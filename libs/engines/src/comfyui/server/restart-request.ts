@@ -20,6 +20,9 @@ export class RestartRequest {
 
   /** @throws {Error} when the file cannot be written */
   async make(): Promise<void> {
-    if (this.file !== undefined) await writeFile(this.file, '');
+    if (this.file === undefined) return;
+    await writeFile(this.file, '').catch((error: unknown) => {
+      throw new Error(`The restart of ComfyUI was not requested: ${String(error)}`);
+    });
   }
 }

@@ -1,9 +1,11 @@
-import type { ComfyuiClient } from '../protocol';
+import { Unreachable, type ComfyuiClient } from '../protocol';
 import type { RestartRequest } from './restart-request';
 
 /** Why an attached server that answers must be given no run. Only who runs it can cure that: its restart is requested. */
 export class ServerTrouble {
-  /** Runs that were given up while the server still had them. */
+  /** Runs of an engine that is gone, which are being ended. */
+  private readonly left = new Set<string>();
+  /** Runs that were given up while the server still had them, or may have had. */
   private readonly abandoned = new Set<string>();
   /** The run after which the GPU takes no more work from the server's process. */
   private brokenBy: string | null = null;
@@ -11,7 +13,7 @@ export class ServerTrouble {
   constructor(private readonly restart: RestartRequest) {}
 
   get isSuspected(): boolean {
-    return this.brokenBy !== null || this.abandoned.size > 0;
+    return this.brokenBy !== null || this.left.size > 0 || this.abandoned.size > 0;
   }
 
   /**
@@ -25,18 +27,13 @@ export class ServerTrouble {
     const { running, pending } = await client.queue();
     // What waits is taken out first: it would run next.
     const left = [...pending, ...running];
-    for (const runId of left) this.abandoned.add(runId);
+    for (const runId of left) this.left.add(runId);
     return left;
   }
 
-  /**
-   * The server still has this run, or may.
-   *
-   * @throws {Error} when its restart cannot be requested
-   */
-  async abandon(runId: string): Promise<void> {
+  /** The server still has this run, or may: its restart is requested once it says so. */
+  abandon(runId: string): void {
     this.abandoned.add(runId);
-    await this.restart.make();
   }
 
   /**
@@ -51,27 +48,40 @@ export class ServerTrouble {
   }
 
   /**
-   * A sentence for an operator, or null when the server is well.
+   * A sentence for an operator, or null when the server is well. Requests the restart of one that still has a run that was given up, or takes
+   * requests and answers none. One that is gone is restarted by itself: a request would end its successor.
    *
    * @throws {Unreachable} when the server does not answer
+   * @throws {Error} when its restart cannot be requested
    */
   async problemOf(client: ComfyuiClient): Promise<string | null> {
     if (this.restart.isPending) {
       return `ComfyUI ${this.brokenBy === null ? 'hung' : 'lost its GPU'}, and its restart was requested.`;
     }
-    await client.systemStats();
+    await client.systemStats().catch((error: unknown) => this.onNoAnswer(error));
     if (this.brokenBy !== null) {
       if (await client.history(this.brokenBy)) return gpuProblem(this.brokenBy);
       this.brokenBy = null;
     }
-    if (this.abandoned.size === 0) return null;
+    if (!this.isSuspected) return null;
     const { running, pending } = await client.queue();
-    for (const runId of this.abandoned) {
-      if (!running.includes(runId) && !pending.includes(runId)) this.abandoned.delete(runId);
+    const onServer = new Set([...running, ...pending]);
+    for (const runs of [this.left, this.abandoned]) {
+      for (const runId of runs) if (!onServer.has(runId)) runs.delete(runId);
     }
-    return this.abandoned.size > 0
+    await this.restartIfAbandoned();
+    return this.isSuspected
       ? 'ComfyUI still has a run in its queue that was given up: it hung, or its worker is gone.'
       : null;
+  }
+
+  private async onNoAnswer(error: unknown): Promise<never> {
+    if (error instanceof Unreachable && error.isSilence) await this.restartIfAbandoned();
+    throw error;
+  }
+
+  private async restartIfAbandoned(): Promise<void> {
+    if (this.abandoned.size > 0) await this.restart.make();
   }
 }
 

@@ -79,7 +79,7 @@ export interface ComfyuiBounds {
   cancelEveryMs: number;
   /** For an interrupt to take effect: its server is replaced by the 20 s after which a worker replaces an engine. 18 s. */
   interruptGraceMs: number;
-  /** Between two looks for files of runs that have not changed for a day. 1 h. */
+  /** Between two looks for files of runs that have not changed for a day, and two signs that those of a run are in use. 1 h. */
   sweepMs: number;
   /** Between SIGTERM and SIGKILL. 5 s. */
   killGraceMs: number;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startRun, type Graph } from '../../conformance/run-workflow';
 import { ComfyuiSimulator, createTestFolder, eventually, type TestFolder } from '@millrace/testing';
@@ -127,6 +127,23 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
       utimesSync(join(folder, 'millrace/old'), old, old);
     await eventually('the old folders are gone', () => foldersLeft().length === 2);
     expect(foldersLeft()).toEqual(['new', 'new']);
+  });
+
+  it('says of a run that goes on that its files are in use, also to engines with the same folders', async () => {
+    simulator = await ComfyuiSimulator.start();
+    engine = attached({ sweepMs: 20 });
+    await engine.start();
+    const hold = simulator.server.holds.hold({ classType: 'TestSleep', step: 1 });
+    const path = join(folder.path, 'given.png');
+    writeFileSync(path, 'pixels');
+    const run = startRun(engine, sleeping(3), { inputs: [{ name: 'given.png', path }] });
+    await hold.reached;
+    const staged = join(simulator.folders.input, 'millrace', run.runId);
+    const old = new Date(Date.now() - 23 * 3_600_000);
+    utimesSync(staged, old, old);
+    await eventually('its folder is used', () => statSync(staged).mtimeMs > Date.now() - 3_600_000);
+    hold.release();
+    expect(await run.result).toEqual({ status: 'succeeded' });
   });
 
   it('has it restarted by who runs it where a run ignores the interrupt', async () => {

@@ -71,6 +71,23 @@ describe('files in folders within reach', () => {
     for (const runId of ['runs', 'writes']) await files.clean(runId, []);
   });
 
+  it('of a run that says that it goes on stay, and nothing comes to be by that', async () => {
+    const old = new Date(Date.now() - 25 * 3_600_000);
+    const ofRun = join(folders.input, 'millrace/lasts');
+    mkdirSync(ofRun);
+    for (const last of [false, true]) {
+      utimesSync(ofRun, old, old);
+      if (!last) await files.keep('lasts');
+      await files.cleanLeft([]);
+      expect(existsSync(ofRun)).toBe(!last);
+    }
+    await files.keep('lasts');
+    expect([folders.input, folders.output].map((folder) => existsSync(join(folder, 'millrace/lasts')))).toEqual([
+      false,
+      false,
+    ]);
+  });
+
   it('of a run are removed, and no others', async () => {
     mkdirSync(join(folders.output, 'millrace/r2'));
     writeFileSync(join(folders.temp, 't.png'), '');

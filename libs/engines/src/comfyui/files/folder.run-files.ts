@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { copyFile, link, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, mkdtemp, readdir, realpath, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { ComfyuiFolders } from '../comfyui.config';
 import type { Fetched, FetchTarget, ServerFile } from '../protocol';
@@ -7,7 +7,7 @@ import { copyBytes } from './copy-bytes';
 import { InputUnavailable, PROOF_BYTES, type RunFiles } from './run-files';
 import { RUNS_FOLDER, runFolder } from './run-paths';
 
-/** Longer than any run goes on without a new file. */
+/** A run that goes on says so many times in it: see `keep`. */
 const LEFT_AFTER_MS = 24 * 3_600_000;
 /** A run may have reported a great many temporary files. */
 const REMOVED_AT_ONCE = 64;
@@ -52,6 +52,12 @@ export class FolderRunFiles implements RunFiles {
       if (isMissing(error)) return [];
       throw error;
     }
+  }
+
+  /** A folder that is not there, or is out of reach now, is left for the next time. */
+  async keep(runId: string): Promise<void> {
+    const now = new Date();
+    await Promise.allSettled(this.runsFolders().map((folder) => utimes(join(folder, runId), now, now)));
   }
 
   async clean(runId: string, temporary: readonly ServerFile[]): Promise<void> {

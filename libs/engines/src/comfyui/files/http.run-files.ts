@@ -26,6 +26,10 @@ export class HttpRunFiles implements RunFiles {
     return Promise.resolve([]);
   }
 
+  keep(): Promise<void> {
+    return Promise.resolve();
+  }
+
   clean(): Promise<void> {
     return Promise.resolve();
   }

@@ -15,13 +15,15 @@ export interface RunFiles {
   fetch(file: ServerFile, target: FetchTarget, signal: AbortSignal): Promise<Fetched | null>;
   /** Files below a folder of the output folder, by name; empty where the folders can't be read. */
   list(folder: string): Promise<ServerFile[]>;
+  /** The files of a run are in use: `cleanLeft` counts the time from now on. Never rejects. */
+  keep(runId: string): Promise<void>;
   /** Removes what a run left, as far as it can be reached: its input and output folder, and these temporary files. */
   clean(runId: string, temporary: readonly ServerFile[]): Promise<void>;
   /** Ids of the runs that have files; empty where the folders can't be read. */
   runs(): Promise<string[]>;
   /**
-   * Removes what earlier runs left because their process died: what these runs have, and of all others what has not changed for
-   * longer than any run takes. The folders may be shared with engines that have runs now.
+   * Removes what earlier runs left because their process died: what these runs have, and of all others what has not changed, nor
+   * been kept, for a day. The folders may be shared with engines that have runs now.
    */
   cleanLeft(runIds: readonly string[]): Promise<void>;
   /**

@@ -48,11 +48,17 @@ export class ComfyuiRun {
 
   /** Never rejects. Nothing is emitted or written to the caller's folder after it resolves. */
   async execute(): Promise<RunOutcome> {
-    const outcome = await this.attempt().catch((error: unknown) =>
-      error instanceof TooLarge ? this.saidTooMuch(null) : this.outcomeOf(error),
-    );
-    await this.monitor.close();
-    return outcome;
+    // Its input folder gets no new file, and a run may go on for longer than such a folder is left alone.
+    const keeping = setInterval(() => void this.server.files.keep(this.work.runId), this.settings.bounds.sweepMs);
+    try {
+      const outcome = await this.attempt().catch((error: unknown) =>
+        error instanceof TooLarge ? this.saidTooMuch(null) : this.outcomeOf(error),
+      );
+      await this.monitor.close();
+      return outcome;
+    } finally {
+      clearInterval(keeping);
+    }
   }
 
   /** Ends it on the server as a stop does, and as lost: the caller, who wants its result, has not asked for it. */

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { createLogger } from './logger';
-import { Metrics } from './metrics';
+import { Metrics } from './metrics/metrics';
 import { openOpsListener, type OpenListener } from './ops-listener';
 import type { ReadinessCheck } from './health';
 import { Shutdown } from './shutdown';

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Controller, Get, Header, Inject } from '@nestjs/common';
 import { HealthCheck, HealthCheckService, HealthIndicatorService, type HealthCheckResult } from '@nestjs/terminus';
-import { Metrics } from './metrics';
+import { Metrics } from './metrics/metrics';
 import { Shutdown } from './shutdown';
 
 /** A condition for taking work; `check` rejects with the reason when it does not hold. */

@@ -17,7 +17,7 @@ export { createLogger, type Logger } from './logger';
 export { NestLogger } from './nest-logger';
 export { listen, openOpsListener } from './ops-listener';
 export { processSettings } from './process.settings';
-export { Metrics } from './metrics';
+export { Metrics } from './metrics/metrics';
 export {
   currentTraceparent,
   inChildSpan,

@@ -7,7 +7,7 @@ import { TerminusModule } from '@nestjs/terminus';
 import express from 'express';
 import { HealthController, READINESS_CHECKS, type ReadinessCheck } from './health';
 import type { Logger } from './logger';
-import { Metrics } from './metrics';
+import { Metrics } from './metrics/metrics';
 import { NestLogger } from './nest-logger';
 import { Shutdown } from './shutdown';
 import { BootError } from './boot';

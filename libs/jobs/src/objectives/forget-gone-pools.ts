@@ -15,7 +15,7 @@ export class ForgetGonePools {
   constructor(
     private readonly database: Statements,
     private readonly store: GonePoolStore,
-    private readonly metrics: Pick<Metrics, 'pools' | 'forgetPool'>,
+    private readonly metrics: Pick<Metrics, 'pools' | 'forgetPools'>,
     logger: Pick<Logger, 'warn'>,
     everyMs = EVERY_MS,
   ) {
@@ -32,7 +32,7 @@ export class ForgetGonePools {
     const pools = await this.metrics.pools();
     if (pools.length === 0) return;
     const gone = await this.store.find(this.database, pools, SETTLED_SECONDS);
-    for (const pool of gone) await this.metrics.forgetPool(pool);
+    if (gone.length > 0) await this.metrics.forgetPools(new Set(gone));
   }
 
   /** Resolves when the run under way has ended. */

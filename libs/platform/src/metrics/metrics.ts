@@ -1,10 +1,9 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { poolSeries } from './pool-series';
 
 const FAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const SLOW_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 
-const METRICS = [Counter, Gauge, Histogram];
-type Metric = Counter | Gauge | Histogram;
 /** How jobs end: the labels of `millrace_jobs_finished_total`. */
 const ENDS = [
   { status: 'succeeded', fault: 'none' },
@@ -269,27 +268,16 @@ export class Metrics {
 
   /** The pools of which this process shows anything. */
   async pools(): Promise<string[]> {
-    return [...new Set((await this.seriesOfPools()).map(({ pool }) => pool))];
+    const pools = new Set<string>();
+    for await (const series of poolSeries(this)) for (const pool of series.pools) pools.add(pool);
+    return [...pools];
   }
 
-  /** Show nothing of a pool any more, in any metric. */
-  async forgetPool(pool: string): Promise<void> {
-    this.shown.delete(pool);
-    for (const one of await this.seriesOfPools()) if (one.pool === pool) one.remove();
-  }
-
-  private async seriesOfPools(): Promise<{ pool: string; remove: () => void }[]> {
-    const metrics = Object.values(this).filter((field): field is Metric =>
-      METRICS.some((kind) => field instanceof kind),
-    );
-    const series = metrics.map(async (metric) =>
-      (await metric.get()).values.flatMap(({ labels }) => {
-        // The bound of a bucket is no label of its histogram.
-        const { le: _, ...own } = labels as Record<string, string>;
-        return own.pool === undefined ? [] : [{ pool: own.pool, remove: () => metric.remove(own) }];
-      }),
-    );
-    return (await Promise.all(series)).flat();
+  /** Show nothing of these pools any more, in any metric. One that is counted meanwhile may keep what it got. */
+  async forgetPools(pools: ReadonlySet<string>): Promise<void> {
+    for await (const series of poolSeries(this)) series.remove(pools);
+    // Last: until then a pool that is shown again would lose some of its counters, and not get them back.
+    for (const pool of pools) this.shown.delete(pool);
   }
 
   constructor(role: string) {

@@ -42,6 +42,20 @@ describe('what is said after an installation', () => {
     expect(await notesOf({})).not.toContain('status page');
   });
 
+  it('says whether migrations have run, and whose workers an upgrade ends before they have', async () => {
+    const GPUS = { default: { engine: 'comfyui', comfyui: { image: 'registry.example.com/comfyui:1' } } };
+    const own = {
+      postgres: { bundled: { enabled: false }, external: { existingSecret: 'a', peers: [{ podSelector: {} }] } },
+    };
+    const bundled = await notesOf({ workers: GPUS });
+    expect(bundled).toContain('The new processes wait for the migrations');
+    expect(bundled).toContain('ends workers of pools with ComfyUI before');
+    expect(await notesOf({})).not.toContain('ends workers');
+    const hooked = await notesOf({ workers: GPUS, ...own });
+    expect(hooked).toContain('The migrations have run');
+    expect(hooked).not.toContain('ends workers');
+  });
+
   it('names the token by which the first account is made: the shared one, or one of an operator who signs in', async () => {
     const shared = await notesOf({});
     expect(shared).toContain('admin-token');

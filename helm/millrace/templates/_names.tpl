@@ -52,6 +52,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if .Values.postgres.bundled.enabled }}{{ include "millrace.fullname" . }}-postgres{{ else }}{{ .Values.postgres.external.existingSecret }}{{ end -}}
 {{- end -}}
 
+{{- /* How migrations run, `hook` or `job`: before everything else where the database does not come with the release. */ -}}
+{{- define "millrace.migrationMode" -}}
+{{- if eq .Values.migrations.mode "auto" }}{{ ternary "job" "hook" .Values.postgres.bundled.enabled }}{{ else }}{{ .Values.migrations.mode }}{{ end -}}
+{{- end -}}
+
 {{- define "millrace.redisSecret" -}}
 {{- if .Values.redis.bundled.enabled }}{{ include "millrace.fullname" . }}-redis{{ else }}{{ .Values.redis.external.existingSecret }}{{ end -}}
 {{- end -}}

@@ -6,6 +6,7 @@ const FAILURE_BASE_MS = 500;
 const FAILURE_CAP_MS = 15_000;
 /** Failed items that one run logs; the metric counts all. */
 const LOGGED_ITEMS = 5;
+const OUTCOMES = ['done', 'idle', 'failed'] as const;
 
 /**
  * Runs one loop without end: on one process at a time, as far as they can agree (a lock in PostgreSQL), at its pace with some
@@ -30,6 +31,8 @@ export class LoopRunner {
     private readonly logger: Logger,
   ) {
     this.failureLog = new FailureLog(loop.name, logger);
+    // `increase` sees only what is added between two readings, and no first value.
+    for (const outcome of OUTCOMES) this.metrics.loopRuns.inc({ loop: loop.name, outcome }, 0);
   }
 
   start(): void {
@@ -51,16 +54,22 @@ export class LoopRunner {
       // Null: another process has this loop at present.
       const runOnce = (): Promise<number> => this.loop.runOnce(this.report);
       const count = this.loop.everywhere ? await runOnce() : await this.database.withLock(`loop:${name}`, runOnce);
-      this.failures = 0;
-      if (count !== null) this.metrics.loopRuns.inc({ loop: name, outcome: count > 0 ? 'done' : 'idle' });
+      if (count === null) this.metrics.loopConsecutiveFailures.remove({ loop: name });
+      else this.count(count > 0 ? 'done' : 'idle');
       if (count !== null && count > 0) nextMs = 0;
     } catch (error) {
-      this.metrics.loopRuns.inc({ loop: name, outcome: 'failed' });
-      this.failureLog.add(error);
       nextMs = everyMs + backoffMs(this.failures, FAILURE_BASE_MS, FAILURE_CAP_MS);
-      this.failures += 1;
+      this.count('failed');
+      this.failureLog.add(error);
     }
     this.schedule(nextMs);
+  }
+
+  private count(outcome: (typeof OUTCOMES)[number]): void {
+    const { name: loop } = this.loop;
+    this.failures = outcome === 'failed' ? this.failures + 1 : 0;
+    this.metrics.loopRuns.inc({ loop, outcome });
+    this.metrics.loopConsecutiveFailures.set({ loop }, this.failures);
   }
 
   private reportItem(item: string, error: unknown): void {

@@ -135,11 +135,29 @@ export const CASES: Record<string, AlertCase> = {
     },
   },
   MillraceLoopFails: {
-    firing: { 'millrace_loop_runs_total{namespace="prod",loop="sweep-blobs",outcome="failed"}': '0+1x120' },
-    quiet: {
-      'millrace_loop_runs_total{namespace="prod",loop="sweep-blobs",outcome="failed"}': '0+1x120',
-      'millrace_loop_runs_total{namespace="prod",loop="sweep-blobs",outcome="idle"}': '0+1x120',
-    },
+    firing: [
+      { 'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-blobs",instance="a"}': '1+9x120' },
+      // Hourly, on each of two processes: from the second failure on, and without a pause until a run succeeds.
+      {
+        'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-sessions",instance="a"}': '_x5 1x59 2x60',
+        'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-sessions",instance="b"}': '1x59 2x60',
+      },
+      // Another process has the loop at times.
+      {
+        'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-blobs",instance="a"}': '1+9x120',
+        'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-blobs",instance="b"}': '1x20 stale',
+      },
+    ],
+    quiet: [
+      { 'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-blobs",instance="a"}': '0x120' },
+      // One run of an hourly loop ran into a timeout.
+      { 'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-sessions",instance="a"}': '0x59 1x60' },
+      // Another process does the work.
+      {
+        'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-blobs",instance="a"}': '1+9x120',
+        'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-blobs",instance="b"}': '0x120',
+      },
+    ],
   },
   MillraceAuditLogWaits: {
     firing: { 'millrace_audit_log_waiting_seconds{namespace="prod",step="export"}': '0+60x120' },

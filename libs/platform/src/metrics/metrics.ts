@@ -202,6 +202,12 @@ export class Metrics {
     labelNames: ['loop', 'outcome'],
     registers: [this.registry],
   });
+  readonly loopConsecutiveFailures = new Gauge({
+    name: 'millrace_loop_consecutive_failures',
+    help: 'Runs of a maintenance loop that failed one after the other on this process; 0 after one that did not. Absent while another process has the loop.',
+    labelNames: ['loop'],
+    registers: [this.registry],
+  });
   readonly loopItemsFailed = new Counter({
     name: 'millrace_loop_items_failed_total',
     help: 'Items that a maintenance loop could not do, while it went on with the others.',

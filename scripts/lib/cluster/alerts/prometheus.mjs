@@ -13,7 +13,8 @@ import { CHART, NAMESPACE } from '../helm.mjs';
 const FASTER = 60;
 /** Of rules on what happens every few seconds in truth: loops, the loss of leases, starts of workers, and whether a process answers at all. */
 const LESS_FAST = 15;
-const IS_SLOW = /millrace_loop_runs_total|millrace_lease_losses_total|millrace_fleet_|up\{job=/;
+const IS_SLOW =
+  /millrace_loop_runs_total|millrace_loop_consecutive_failures|millrace_lease_losses_total|millrace_fleet_|up\{job=/;
 /** Less than five scrapes show no rate. */
 const SHORTEST_WINDOW_S = 10;
 const SCRAPE_S = 2;

@@ -353,42 +353,6 @@ it('the pods of tests stay until the next run, for their logs, and have resource
   }
 });
 
-describe('the way in', () => {
-  it('lets event streams live and uploads through, by Ingress', () => {
-    const [ingress] = kind('external', 'Ingress');
-    expect(ingress?.metadata.annotations).toMatchObject({
-      'nginx.ingress.kubernetes.io/proxy-buffering': 'off',
-      'nginx.ingress.kubernetes.io/proxy-request-buffering': 'off',
-      'nginx.ingress.kubernetes.io/proxy-read-timeout': '3600',
-      'nginx.ingress.kubernetes.io/proxy-body-size': String(1_073_741_824 + 1_048_576),
-    });
-  });
-
-  it('lets event streams live, by HTTPRoute', () => {
-    const [route] = kind('gateway', 'HTTPRoute');
-    const { rules } = route?.spec as { rules: { timeouts: object }[] };
-    for (const { timeouts } of rules) expect(timeouts).toEqual({ request: '0s', backendRequest: '0s' });
-  });
-
-  it('trusts the one proxy that it makes, and none where it makes none', () => {
-    const trusted = (set: string): string | undefined => {
-      const api = podsOf(of(set)).find(({ component }) => component === 'api');
-      return api?.spec.containers[0]?.env?.find(({ name }) => name === 'MILLRACE_TRUSTED_PROXIES')?.value;
-    };
-    expect([trusted('gateway'), trusted('external'), trusted('minimal')]).toEqual(['1', '1', undefined]);
-  });
-
-  it('never leads to the ops listener', () => {
-    for (const set of CI_SETS) {
-      for (const manifest of [...kind(set, 'Ingress'), ...kind(set, 'HTTPRoute')]) {
-        expect(JSON.stringify(manifest.spec)).not.toMatch(/9090|ops/);
-      }
-      const [open] = kind(set, 'Service').filter(({ metadata }) => metadata.name === 'rel-millrace-api');
-      expect((open?.spec as { ports: { name: string }[] }).ports.map(({ name }) => name)).toEqual(['http']);
-    }
-  });
-});
-
 describe('secrets', () => {
   it('are made only where none is named, and kept', () => {
     expect(kind('external', 'Secret')).toEqual([]);

@@ -105,6 +105,14 @@ const REFUSALS: [string, object, string][] = [
     { ingress: { enabled: true, host: 'api.example.com' }, settings: { MILLRACE_DEPLOYMENT_DOMAIN: 'example.com' } },
     'set settings.MILLRACE_PUBLIC_URL to the origin of the API, e.g. https://api.example.com',
   ],
+  [
+    'a host that is taken for a deployment, by what the api is given',
+    {
+      ingress: { enabled: true, host: 'api.example.com' },
+      api: { settings: { MILLRACE_DEPLOYMENT_DOMAIN: 'example.com' } },
+    },
+    'ingress.host is below settings.MILLRACE_DEPLOYMENT_DOMAIN',
+  ],
   ['hosts without a domain', { ingress: { deploymentHosts: true } }, 'needs settings.MILLRACE_DEPLOYMENT_DOMAIN'],
   ['a route to nowhere', { gateway: { enabled: true } }, 'gateway.parentRefs is empty'],
   [

@@ -101,10 +101,10 @@ api.autoscaling.minReplicas is above api.autoscaling.maxReplicas: lower one or r
 {{- if and $v.ingress.enabled (not $v.ingress.host) }}
 ingress.host is not set: name the host of the API.
 {{- end }}
-{{- if and $v.ingress.deploymentHosts (not (get $v.settings "MILLRACE_DEPLOYMENT_DOMAIN")) }}
+{{- if and $v.ingress.deploymentHosts (not (get $ofApi "MILLRACE_DEPLOYMENT_DOMAIN")) }}
 ingress.deploymentHosts needs settings.MILLRACE_DEPLOYMENT_DOMAIN, the domain under which deployments have hosts of their own.
 {{- end }}
-{{- $domain := get $v.settings "MILLRACE_DEPLOYMENT_DOMAIN" }}
+{{- $domain := get $ofApi "MILLRACE_DEPLOYMENT_DOMAIN" }}
 {{- if and $v.ingress.enabled $v.ingress.host $domain (hasSuffix (printf ".%s" $domain) $v.ingress.host) (not (get $ofApi "MILLRACE_PUBLIC_URL")) }}
 ingress.host is below settings.MILLRACE_DEPLOYMENT_DOMAIN, where every name is taken for a deployment's: set settings.MILLRACE_PUBLIC_URL to the origin of the API, e.g. https://{{ $v.ingress.host }}.
 {{- end }}

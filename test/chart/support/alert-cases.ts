@@ -8,10 +8,16 @@ const POOL = 'namespace="prod",pool="default"';
 export const CASES: Record<string, AlertCase> = {
   ...BURN_CASES,
   MillraceAllProcessesAway: {
-    firing: {
-      'process_start_time_seconds{namespace="prod",role="api",instance="a"}': '1x60 stale',
-      'process_start_time_seconds{namespace="prod",role="maintenance",instance="b"}': '1x120',
-    },
+    firing: [
+      {
+        'process_start_time_seconds{namespace="prod",role="api",instance="a"}': '1x60 stale',
+        'process_start_time_seconds{namespace="prod",role="maintenance",instance="b"}': '1x120',
+      },
+      {
+        'process_start_time_seconds{namespace="prod",role="gateway",instance="a"}': '1x60 stale',
+        'process_start_time_seconds{namespace="prod",role="api",instance="b"}': '1x120',
+      },
+    ],
     quiet: {
       'process_start_time_seconds{namespace="prod",role="api",instance="a"}': '1x60 stale',
       'process_start_time_seconds{namespace="prod",role="api",instance="c"}': '1x120',
@@ -27,7 +33,11 @@ export const CASES: Record<string, AlertCase> = {
   },
   MillraceTargetDown: {
     firing: { 'up{job="millrace",instance="a"}': '1x60 0x60' },
-    quiet: { 'up{job="millrace",instance="a"}': '1x120', 'up{job="another",instance="b"}': '0x120' },
+    quiet: [
+      { 'up{job="millrace",instance="a"}': '1x120', 'up{job="another",instance="b"}': '0x120' },
+      // A worker that still starts has not answered yet.
+      { 'up{job="millrace",instance="a"}': '_x100 0x20' },
+    ],
   },
   MillracePostgresAway: {
     firing: {
@@ -124,7 +134,9 @@ export const CASES: Record<string, AlertCase> = {
     ],
   },
   MillraceEventLoopLags: {
-    firing: { 'nodejs_eventloop_lag_p99_seconds{namespace="prod",role="api",instance="a"}': '0.9x120' },
+    firing: ['api', 'worker', 'maintenance', 'gateway', 'fleet'].map((role) => ({
+      [`nodejs_eventloop_lag_p99_seconds{namespace="prod",role="${role}",instance="a"}`]: '0.9x120',
+    })),
     quiet: { 'nodejs_eventloop_lag_p99_seconds{namespace="prod",role="api",instance="a"}': '0.02x120' },
   },
   MillraceMaintenanceAway: {

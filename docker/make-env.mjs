@@ -17,9 +17,14 @@ const SECRETS = {
   GRAFANA_PASSWORD: () => randomBytes(12).toString('hex'),
 };
 
+/** Those that may be empty: an operator has taken them away. */
+const MAY_BE_EMPTY = ['MILLRACE_ADMIN_TOKEN'];
+
 const file = process.argv[2] ?? join(dirname(dirname(fileURLToPath(import.meta.url))), '.env');
 const present = existsSync(file) ? readFileSync(file, 'utf8') : '';
-const missing = Object.entries(SECRETS).filter(([name]) => !new RegExp(`^${name}=.`, 'm').test(present));
+const missing = Object.entries(SECRETS).filter(
+  ([name]) => !new RegExp(`^${name}=${MAY_BE_EMPTY.includes(name) ? '' : '.'}`, 'm').test(present),
+);
 const lines = missing.map(([name, make]) => `${name}=${make()}\n`).join('');
 const joint = present === '' || present.endsWith('\n') ? '' : '\n';
 if (lines !== '') writeFileSync(file, `${present}${joint}${lines}`, { mode: 0o600 });

@@ -3,6 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { readSettings } from '@millrace/platform';
+import { apiSettings } from '../../apps/api/src/api.config';
+import { operatorsSettings, providerOf } from '../../apps/api/src/operators.config';
 import { listSettings } from '../../scripts/lib/chart/settings-list.mjs';
 import { commandOf, lastOf, readStages } from './support/dockerfile';
 
@@ -71,7 +74,7 @@ describe('the compose file', () => {
 
   it('has no secret of its own: each is asked for with a sentence', () => {
     const names = ['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
-    for (const name of [...names, 'MILLRACE_SECRET_KEY', 'MILLRACE_ADMIN_TOKEN', 'GRAFANA_PASSWORD']) {
+    for (const name of [...names, 'MILLRACE_SECRET_KEY', 'GRAFANA_PASSWORD']) {
       const uses = TEXT.match(new RegExp(`\\$\\{${name}[^}]*\\}`, 'g')) ?? [];
       expect([name, uses.filter((use) => !use.endsWith(':?is not set; run node docker/make-env.mjs}'))]).toEqual([
         name,
@@ -79,6 +82,22 @@ describe('the compose file', () => {
       ]);
       expect(uses).not.toEqual([]);
     }
+  });
+
+  it('asks for an admin token, which may be empty: operators who sign in by a provider have none', () => {
+    expect(services.api?.environment?.MILLRACE_ADMIN_TOKEN).toBe(
+      '${MILLRACE_ADMIN_TOKEN?is not set; run node docker/make-env.mjs}',
+    );
+    const provider = {
+      MILLRACE_OPERATORS_ISSUER: 'https://login.example.com',
+      MILLRACE_OPERATORS_CLIENT_ID: 'millrace',
+      MILLRACE_OPERATORS_CLIENT_SECRET: 'a secret of it',
+      MILLRACE_OPERATORS_URL: 'https://ops.example.com',
+      MILLRACE_OPERATORS_ROLES: 'admin=platform',
+      MILLRACE_ADMIN_TOKEN: '',
+    };
+    const { adminToken } = apiSettings;
+    expect(providerOf(readSettings({ ...operatorsSettings, adminToken }, provider))).not.toBeNull();
   });
 
   it('waits for what a process needs: servers by their health, set-up by its end', () => {
@@ -151,7 +170,7 @@ describe('docker/make-env.mjs', () => {
   it('makes every secret that the compose file asks for, readable by nobody else', () => {
     make();
     const made = [...readFileSync(file, 'utf8').matchAll(/^(\w+)=.+$/gm)].map(([, name]) => name);
-    const asked = [...TEXT.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+    const asked = [...TEXT.matchAll(/\$\{(\w+):?\?/g)].map(([, name]) => name);
     expect(made.sort()).toEqual([...new Set(asked)].sort());
     expect(statSync(file).mode & 0o077).toBe(0);
   });
@@ -163,5 +182,12 @@ describe('docker/make-env.mjs', () => {
     expect(first).toMatch(/^POSTGRES_PASSWORD=mine\nREDIS_PASSWORD=/);
     expect(make()).toContain('has every secret');
     expect(readFileSync(file, 'utf8')).toBe(first);
+  });
+
+  it('leaves the admin token out that an operator has taken away', () => {
+    writeFileSync(file, 'MILLRACE_ADMIN_TOKEN=\nPOSTGRES_PASSWORD=\n');
+    make();
+    expect(readFileSync(file, 'utf8').match(/^MILLRACE_ADMIN_TOKEN=.*$/gm)).toEqual(['MILLRACE_ADMIN_TOKEN=']);
+    expect(readFileSync(file, 'utf8')).toMatch(/^POSTGRES_PASSWORD=.+$/m);
   });
 });

@@ -135,7 +135,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
 
     it('has it restarted when it goes on taking requests and answers none', async () => {
       const restartFile = join(folder.path, 'restart-of-silent');
-      await open({ unreachableMs: 200, requestMs: 100 }, {}, () => ({ restartFile }));
+      await open({ unreachableMs: 200, requestMs: 2_000 }, {}, () => ({ restartFile }));
       const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
       const run = startRun(engine, STEPPING);
       await hold.reached;

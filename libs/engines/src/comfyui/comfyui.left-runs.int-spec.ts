@@ -136,7 +136,7 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
     const hold = simulator.server.holds.hold({ classType: 'TestSleep', step: 1 });
     const path = join(folder.path, 'given.png');
     writeFileSync(path, 'pixels');
-    const run = startRun(engine, sleeping(3), { inputs: [{ name: 'given.png', path }] });
+    const run = startRun(engine, sleeping(3), { inputs: [{ name: 'given.png', path, contentType: 'image/png' }] });
     await hold.reached;
     const staged = join(simulator.folders.input, 'millrace', run.runId);
     const old = new Date(Date.now() - 23 * 3_600_000);

@@ -19,8 +19,8 @@ export const WORKER_GUARDS = [
   of(
     'a worker that lost an engine to a limit ends the job',
     ATTEMPT_END,
-    "endOfLimit(lease) ?? givenUp('engine'",
-    "givenUp('engine'",
+    'endOfLimit(lease) ?? endOfLost(',
+    'endOfLost(',
     ATTEMPT_ENDS,
   ),
   of(

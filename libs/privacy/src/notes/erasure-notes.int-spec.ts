@@ -138,16 +138,64 @@ it('is sealed again with the first key of the ring, so that a former one can be 
   const failed: string[] = [];
   const report = { failed: (id: string) => void failed.push(id), resting: () => undefined };
   expect(await new ResealErasureNotesLoop(before).runOnce()).toBe(0);
-  const loop = new ResealErasureNotesLoop(rotating);
+  let nowMs = Date.now();
+  const loop = new ResealErasureNotesLoop(rotating, () => nowMs);
   while ((await loop.runOnce(report)) > 0);
   for (const name of names) {
     expect(await after.read(name)).toEqual({ ...name, pseudonym: 'erased-1', subject: label });
   }
   expect(failed).toEqual([lost.id]);
-  expect(await loop.runOnce(report)).toBe(0);
+  // By then no clock can say that they were written later.
+  nowMs += 3_600_000;
+  while ((await loop.runOnce(report)) > 0);
   const read = jest.spyOn(rotating, 'reseal');
-  expect(await loop.runOnce(report)).toBe(0);
+  while ((await loop.runOnce(report)) > 0);
   expect(read).not.toHaveBeenCalled();
+});
+
+/** Two keys, so that every note may have to be sealed again. */
+function rotatingNotes(of: NoteStore): ErasureNotes {
+  const parsed = KeyRing.parse(
+    ['first', 'former'].map((name) => `${name}:${randomBytes(32).toString('base64')}`).join(','),
+  );
+  if (typeof parsed === 'string') throw new Error(parsed);
+  return new ErasureNotes(of, parsed);
+}
+
+it('takes a page of a million notes a run', async () => {
+  let taken = 0;
+  const list = async function* (): AsyncGenerator<{ name: string; modifiedAt: Date }> {
+    for (let n = 0; n < 1_000_000; n += 1) {
+      taken += 1;
+      await Promise.resolve();
+      yield { name: `erasures/${accountId}/${newId()}`, modifiedAt: new Date() };
+    }
+  };
+  const many = { list, get: () => Promise.resolve(null) } as unknown as NoteStore;
+  const loop = new ResealErasureNotesLoop(rotatingNotes(many));
+  expect(await loop.runOnce()).toBe(1);
+  expect(await loop.runOnce()).toBe(1);
+  expect(taken).toBe(200);
+});
+
+it('looks again at what a listing that was cut off left out', async () => {
+  const ids = Array.from({ length: 250 }, () => newId());
+  let isCut = true;
+  const list = async function* (): AsyncGenerator<{ name: string; modifiedAt: Date }> {
+    for (const [at, id] of ids.entries()) {
+      await Promise.resolve();
+      if (isCut && at === 150) throw new Error('the store is away');
+      yield { name: `erasures/${accountId}/${id}`, modifiedAt: new Date(0) };
+    }
+  };
+  const met = new Set<string>();
+  const get = (name: string): Promise<null> => Promise.resolve(void met.add(name) ?? null);
+  const loop = new ResealErasureNotesLoop(rotatingNotes({ list, get } as unknown as NoteStore));
+  expect(await loop.runOnce()).toBe(1);
+  await expect(loop.runOnce()).rejects.toThrow('away');
+  isCut = false;
+  while ((await loop.runOnce()) > 0);
+  expect(met.size).toBe(250);
 });
 
 it('goes when no backup can be from before it, and not sooner', async () => {

@@ -78,12 +78,14 @@ export class ErasureNotes {
     return gone;
   }
 
-  /** The notes that a former key of the ring may have sealed, by id; none where the ring has one key alone. @throws BlobStoreError. */
-  async formerlySealed(): Promise<ListedNote[]> {
-    const names: ListedNote[] = [];
-    if (!this.ring.hasFormer) return names;
-    for await (const name of noteNames(this.notes)) names.push(name);
-    return names.sort((one, other) => (one.id < other.id ? -1 : 1));
+  /**
+   * The notes that a former key of the ring may have sealed, in no particular order; none where the ring has one key alone. They are listed
+   * while they are taken: there may be millions.
+   *
+   * @throws BlobStoreError.
+   */
+  async *formerlySealed(): AsyncGenerator<ListedNote> {
+    if (this.ring.hasFormer) yield* noteNames(this.notes);
   }
 
   /**

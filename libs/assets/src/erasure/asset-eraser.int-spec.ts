@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
+import { Prisma } from '@prisma/client';
 import { lowestIdAt, newId } from '@millrace/contracts';
 import { makeAccount } from '@millrace/testing';
+import { FaultyBlobStore } from '../fixtures/faulty-blob-store';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import type { AssetRecord } from '../records/asset';
 import { wholeAccount } from '../records/asset-scope.store';
@@ -44,6 +46,29 @@ it('bytes that another asset of the account refers to stay for that', async () =
   expect((await process.read(bobs)).toString()).toBe('same');
 });
 
+it('bytes that the store refuses to delete keep no others', async () => {
+  const texts = Array.from({ length: 12 }, (_, n) => `text ${n}`);
+  const ids: string[] = [];
+  for (const text of texts) ids.push((await upload(text)).id);
+  await erase(ids);
+  const store = new FaultyBlobStore(world.store);
+  const refused = new Set<string>();
+  jest.spyOn(store, 'delete').mockImplementation((key) => {
+    if (refused.size < 9) refused.add(key);
+    return refused.has(key) ? Promise.reject(new Error('access denied')) : world.store.delete(key);
+  });
+  const { eraser } = world.process(store);
+  let gone = 0;
+  const removeAll = async (): Promise<void> => {
+    for (let count = await eraser.removeBytes(accountId); count > 0; count = await eraser.removeBytes(accountId)) {
+      gone += count;
+    }
+  };
+  await expect(removeAll()).rejects.toThrow('access denied');
+  expect(gone).toBe(3);
+  expect(await world.blobs(accountId)).toHaveLength(9);
+});
+
 it("one that another's job reads loses its name and labels, and goes with the job", async () => {
   const asset = await upload('read');
   const jobId = await world.jobReading(asset);
@@ -82,6 +107,16 @@ describe('an upload in parts that a request is completing', () => {
     await hold(new Date(0));
     expect(await process.eraser.hasHeldUpload(accountId, subject)).toBe(false);
     expect(await process.eraser.dropUploads(accountId, subject)).toBe(1);
+  });
+
+  it('keeps no other from being dropped that the store refuses to drop', async () => {
+    const [poison] = [await begin(), await begin()];
+    await world.database.execute(Prisma.sql`
+      UPDATE resumable_uploads SET handle = 'no handle of this store' WHERE id = ${poison}::uuid`);
+    expect(await process.eraser.dropUploads(accountId, ADA)).toBe(1);
+    await expect(process.eraser.dropUploads(accountId, ADA)).rejects.toThrow();
+    const left = await world.database.models.resumableUpload.findMany({ where: { accountId } });
+    expect(left.map(({ id }) => id)).toEqual([poison]);
   });
 
   it("is not waited for where it is another's", async () => {

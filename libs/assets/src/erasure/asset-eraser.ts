@@ -1,12 +1,14 @@
 import type { ErasureSubject, JobMetadata } from '@millrace/contracts';
 import { forgetKeys, type Database, type Statements } from '@millrace/database';
-import type { BlobService } from '../records';
+import type { BlobService, CondemnedBlob } from '../records';
 import type { ResumableUpload, ResumableUploadService } from '../upload';
 import type { AssetErasureStore } from './asset-erasure.store';
 
 const UPLOADS = 20;
 /** Deletions of bytes under way at once. */
 const BLOBS = 8;
+/** Refused deletions after which a call ends: more are rarely about the blobs. */
+const REFUSED = 200;
 
 type Many = Exclude<ErasureSubject, { kind: 'job' }>;
 
@@ -46,11 +48,23 @@ export class AssetEraser {
     return this.store.listLabelled(tx, accountId, { [subject.label]: subject.value }, { after, limit });
   }
 
-  /** Drop uploads in parts, each with what arrived of it. @returns how many; those that requests complete now stay. */
+  /**
+   * Drop uploads in parts, each with what arrived of it: some of them. One that fails keeps no other.
+   *
+   * @returns how many; those that requests complete now stay.
+   * @throws the first failure, where none is left that could be dropped.
+   */
   async dropUploads(accountId: string, subject: Many): Promise<number> {
-    const uploads: ResumableUpload[] = await this.uploads.listOf(accountId, labelsOf(subject), UPLOADS);
-    for (const upload of uploads) await this.uploads.drop(upload);
-    return uploads.length;
+    const failures: unknown[] = [];
+    let page: ResumableUpload[] = [];
+    do {
+      page = await this.uploads.listOf(accountId, labelsOf(subject), UPLOADS, page.at(-1)?.id ?? null);
+      const failed = await failuresOf(page, (upload) => this.uploads.drop(upload));
+      if (failed.length < page.length) return page.length - failed.length;
+      failures.push(...failed.map(({ error }) => error));
+    } while (page.length === UPLOADS);
+    if (failures.length > 0) throw failures[0];
+    return 0;
   }
 
   /** Whether a request is completing an upload in parts, which may become an asset yet. */
@@ -69,12 +83,35 @@ export class AssetEraser {
     await this.store.forgetUse(tx, accountId);
   }
 
-  /** Remove the bytes of condemned blobs of the account, some of them. @returns how many; 0: none is left. */
+  /**
+   * Remove the bytes of condemned blobs of the account, some of them. One that the store refuses to delete keeps no other.
+   *
+   * @returns how many; 0: none is left.
+   * @throws the first failure, where none is left that could be removed.
+   */
   async removeBytes(accountId: string): Promise<number> {
-    const blobs = await this.store.listCondemned(this.database, accountId, BLOBS);
-    await Promise.all(blobs.map((blob) => this.blobs.remove(blob)));
-    return blobs.length;
+    const refused: { item: CondemnedBlob; error: unknown }[] = [];
+    while (refused.length < REFUSED) {
+      const hashes = refused.map(({ item }) => item.hash);
+      const blobs = await this.store.listCondemned(this.database, accountId, BLOBS, hashes);
+      if (blobs.length === 0) break;
+      const failed = await failuresOf(blobs, (blob) => this.blobs.remove(blob));
+      if (failed.length < blobs.length) return blobs.length - failed.length;
+      refused.push(...failed);
+    }
+    if (refused.length > 0) throw refused[0]?.error;
+    return 0;
   }
+}
+
+/** Work on all of the items at once. @returns those that failed, each with what it rejected with. */
+async function failuresOf<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<unknown>,
+): Promise<{ item: Item; error: unknown }[]> {
+  const failed: { item: Item; error: unknown }[] = [];
+  await Promise.all(items.map((item) => work(item).catch((error: unknown) => failed.push({ item, error }))));
+  return failed;
 }
 
 const labelsOf = (subject: Many): JobMetadata | null =>

@@ -61,11 +61,17 @@ export class AssetErasureStore {
         AND NOT EXISTS (SELECT FROM assets a WHERE a.account_id = b.account_id AND a.hash = b.hash)`);
   }
 
-  /** Condemned blobs whose bytes are still to be removed. */
-  async listCondemned(statements: Statements, accountId: string, limit: number): Promise<CondemnedBlob[]> {
+  /** Condemned blobs whose bytes are still to be removed. @param without hashes of those that are left out. */
+  async listCondemned(
+    statements: Statements,
+    accountId: string,
+    limit: number,
+    without: readonly string[],
+  ): Promise<CondemnedBlob[]> {
     return statements.rows(Prisma.sql`
       SELECT b.account_id, b.hash, b.created_at AS born_at, b.size_bytes::float8, 'condemned' AS state, '' AS turn
-      FROM blobs b WHERE b.account_id = ${accountId}::uuid AND b.orphaned_at = ${CONDEMNED} LIMIT ${limit}`);
+      FROM blobs b WHERE b.account_id = ${accountId}::uuid AND b.orphaned_at = ${CONDEMNED}
+        AND b.hash <> ALL(${[...without]}::text[]) LIMIT ${limit}`);
   }
 
   /** Assets of the account, outputs and uploads, each by its index in the order of time. @param after place of the last one. */

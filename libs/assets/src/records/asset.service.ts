@@ -90,6 +90,17 @@ export class AssetService {
     }
   }
 
+  /** Remove an asset, unless it was there before `since`, is gone, or something refers to it. */
+  async removeUnlessUsed(scope: AssetScope, id: string, since: Date): Promise<void> {
+    try {
+      const { createdAt } = await this.get(scope, id);
+      if (createdAt >= since) await this.remove(scope, id);
+    } catch (error) {
+      const code = error instanceof Refusal ? error.code : null;
+      if (code !== 'not_found' && code !== 'asset_in_use') throw error;
+    }
+  }
+
   /**
    * Remove an asset in a transaction of the caller's.
    *

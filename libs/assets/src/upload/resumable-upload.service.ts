@@ -12,8 +12,8 @@ import {
 } from '../records';
 import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, type PartSpec, type PartStore } from '../store';
-import type { ResumableUpload, ResumableUploadStore } from './resumable-upload.store';
-import { accountClosed, tooManyOpen } from './upload-refusals';
+import { specsOf, type ResumableUpload, type ResumableUploadStore } from './resumable-upload.store';
+import { accountClosed, beingCompleted, partsMissing, tooManyOpen } from './upload-refusals';
 import type { UploadTerms } from './upload-terms';
 import { UPLOAD_OVER, type UploadService } from './upload.service';
 
@@ -23,8 +23,6 @@ const OPEN_UPLOADS_PER_ACCOUNT = 20;
 /** How long a completion that died keeps others away; one that lives prolongs its hold. */
 const HOLD_SECONDS = 60;
 const RENEW_MS = 20_000;
-/** Parts named in a refusal; the upload itself lists them all. */
-const NAMED_PARTS = 100;
 /** Of one account. A link to a part of a bucket takes up to 0.6 ms of a core, and an upload has up to a thousand. */
 const PART_READS_AT_A_TIME = 1;
 /** Of one account, and of all: each reads a whole file, of up to 50 GiB, from the store and has it copied. */
@@ -223,8 +221,27 @@ export class ResumableUploadService {
 
   /** Drop an upload and what has arrived of it. @throws Refusal `not_found`, `upload_incomplete` while it is completed. */
   async abort(scope: AssetScope, id: string): Promise<void> {
+    await this.end(scope, id, () => Promise.resolve());
+  }
+
+  /**
+   * Drop an upload, and the asset that it became, unless that was there before, or a job or a model refers to it.
+   *
+   * @throws Refusal `not_found`, `upload_incomplete` while it is completed.
+   */
+  async abortWithAsset(scope: AssetScope, id: string): Promise<void> {
+    await this.end(scope, id, (upload, assetId) => this.assets.removeUnlessUsed(scope, assetId, upload.createdAt));
+  }
+
+  private async end(
+    scope: AssetScope,
+    id: string,
+    endAsset: (upload: ResumableUpload, assetId: string) => Promise<void>,
+  ): Promise<void> {
     const upload = await this.get(scope, id);
     if (upload.assetId !== null) {
+      // First: without the upload nothing would say whose asset it was.
+      await endAsset(upload, upload.assetId);
       await this.drop(upload);
       return;
     }
@@ -242,9 +259,14 @@ export class ResumableUploadService {
     return this.store.listExpired(this.database, afterId, limit);
   }
 
-  /** Uploads of an account, or of files with these labels, that no request is completing. */
-  async listOf(accountId: string, labels: JobMetadata | null, limit: number): Promise<ResumableUpload[]> {
-    return this.store.listOf(this.database, accountId, labels, limit);
+  /** Uploads of an account, or of files with these labels, that no request is completing, by id. @param afterId null: from the first. */
+  async listOf(
+    accountId: string,
+    labels: JobMetadata | null,
+    limit: number,
+    afterId: string | null = null,
+  ): Promise<ResumableUpload[]> {
+    return this.store.listOf(this.database, accountId, labels, limit, afterId);
   }
 
   /** Whether a request is completing one of those. */
@@ -271,21 +293,6 @@ export class ResumableUploadService {
     if (arrived === 'all') return;
     const missing = specsOf(upload).filter(({ number, sizeBytes }) => arrived.get(number) !== sizeBytes);
     if (missing.length === 0) return;
-    const numbers = missing.slice(0, NAMED_PARTS).map(({ number }) => number);
-    const message = `${missing.length} parts of the upload have not arrived whole, the first of them part ${numbers[0]}.`;
-    throw new Refusal('upload_incomplete', message, { details: { missing: numbers } });
+    throw partsMissing(missing.map(({ number }) => number));
   }
-}
-
-/** The parts that a file comes in. */
-function specsOf({ sizeBytes, partBytes }: ResumableUpload): PartSpec[] {
-  return Array.from({ length: Math.ceil(sizeBytes / partBytes) }, (_, index) => ({
-    number: index + 1,
-    sizeBytes: Math.min(partBytes, sizeBytes - index * partBytes),
-  }));
-}
-
-function beingCompleted(): Refusal {
-  const message = 'Another request is completing the upload. Complete it again in a moment: the answer is the asset.';
-  return new Refusal('upload_incomplete', message);
 }

@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import type { JobMetadata } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { AssetScope, UploadFields } from '../records';
+import type { PartSpec } from '../store';
 
 /** A large file on its way in, part by part. */
 export interface ResumableUpload {
@@ -17,6 +18,14 @@ export interface ResumableUpload {
   assetId: string | null;
   createdAt: Date;
   expiresAt: Date;
+}
+
+/** The parts that a file comes in. */
+export function specsOf({ sizeBytes, partBytes }: ResumableUpload): PartSpec[] {
+  return Array.from({ length: Math.ceil(sizeBytes / partBytes) }, (_, index) => ({
+    number: index + 1,
+    sizeBytes: Math.min(partBytes, sizeBytes - index * partBytes),
+  }));
 }
 
 const columns = Prisma.sql`
@@ -110,16 +119,18 @@ export class ResumableUploadStore {
     return count > 0;
   }
 
-  /** Uploads of the account that no request is completing, by id. @param labels only those of files that carry them; null: all. */
+  /** Uploads of the account that no request is completing, by id. @param labels only those of files that carry them; null: all. @param afterId null: from the first. */
   async listOf(
     tx: Statements,
     accountId: string,
     labels: JobMetadata | null,
     limit: number,
+    afterId: string | null,
   ): Promise<ResumableUpload[]> {
     return tx.rows(Prisma.sql`
       SELECT ${columns} FROM resumable_uploads u
-      WHERE ${isOf(accountId, labels)} AND NOT ${isHeld} ORDER BY u.id LIMIT ${limit}`);
+      WHERE ${isOf(accountId, labels)} AND NOT ${isHeld} AND (u.id > ${afterId}::uuid) IS NOT FALSE
+      ORDER BY u.id LIMIT ${limit}`);
   }
 
   /** Whether a request is completing one of those. */

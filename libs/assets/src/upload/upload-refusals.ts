@@ -4,6 +4,8 @@ import { SHARED_UPLOAD_LIMIT, UPLOAD_LIMIT } from './upload-day.store';
 import type { UploadTerms } from './upload-terms';
 
 const OPEN_RETRY_SECONDS = 60;
+/** Parts named in a refusal; the upload itself lists them all. */
+const NAMED_PARTS = 100;
 
 /** The refusal that a refused transaction of an upload means; every other error is passed on. */
 export function refusalOf(error: unknown, terms: UploadTerms | undefined): unknown {
@@ -48,4 +50,16 @@ export function tooManyOpen(openUploads: number, nextEnd: Date | null): Refusal 
 /** The account is being erased: what was on its way in becomes nothing of it. */
 export function accountClosed(): Refusal {
   return new Refusal('forbidden', 'This account is closed, and takes no uploads.');
+}
+
+/** @param missing the numbers of all parts that have not arrived whole, in their order. */
+export function partsMissing(missing: readonly number[]): Refusal {
+  const message = `${missing.length} parts of the upload have not arrived whole, the first of them part ${missing[0]}.`;
+  return new Refusal('upload_incomplete', message, { details: { missing: missing.slice(0, NAMED_PARTS) } });
+}
+
+/** Another request holds the upload. */
+export function beingCompleted(): Refusal {
+  const message = 'Another request is completing the upload. Complete it again in a moment: the answer is the asset.';
+  return new Refusal('upload_incomplete', message);
 }

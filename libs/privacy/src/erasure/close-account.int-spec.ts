@@ -82,3 +82,17 @@ it('uploads are over when no request completes one any more', async () => {
   isHeld = false;
   expect(await run('uploads', steps)).toEqual({ next: 'over' });
 });
+
+it.each(['label', 'account'] as const)(
+  'an upload that cannot be dropped keeps nothing else of the %s',
+  async (kind) => {
+    const dropUploads = (): Promise<number> => Promise.reject(new Error('no handle of this store'));
+    const steps = stepsWith({ dropUploads, hasHeldUpload: () => Promise.resolve(false) });
+    expect(await run('uploads', steps)).toEqual({ next: 'over' });
+    const order: string[] = [];
+    for (let step = nextStep(kind, null); step !== null; step = nextStep(kind, step)) order.push(step);
+    expect(order.indexOf('uploads-again')).toBeGreaterThan(order.indexOf('bytes'));
+    // It is not done as long as the upload is there.
+    await expect(run('uploads-again', steps)).rejects.toThrow('no handle');
+  },
+);

@@ -43,7 +43,8 @@ export interface Erasers {
 
 /**
  * The steps of each kind, in their order: first the note by which it is done again after a restore, then what makes more (jobs, uploads),
- * then what names others, then the books and the log, and at last the bytes, whose records say what is left to remove.
+ * then what names others, then the books and the log, and at last the bytes, whose records say what is left to remove. An upload that cannot
+ * be dropped is tried again after all else: until it is gone the erasure is not done, and a label's may have become an asset meanwhile.
  */
 const ORDER = {
   job: ['note', 'jobs', 'usage', 'bytes'],
@@ -60,6 +61,9 @@ const ORDER = {
     'log',
     'keys',
     'bytes',
+    'uploads-again',
+    'assets-again',
+    'bytes-again',
   ],
   account: [
     'note',
@@ -77,6 +81,7 @@ const ORDER = {
     'log',
     'account',
     'bytes',
+    'uploads-again',
   ],
 } as const satisfies Record<ErasureSubjectKind, readonly string[]>;
 
@@ -110,8 +115,11 @@ export class ErasureSteps {
         };
       case 'jobs':
         return this.eraseJobs(lease);
-      case 'uploads': {
-        const uploads = await assets.dropUploads(accountId, many(subject));
+      case 'uploads':
+      case 'uploads-again': {
+        const dropped = assets.dropUploads(accountId, many(subject));
+        // What cannot be dropped keeps nothing else: `uploads-again` fails with it.
+        const uploads = await (step === 'uploads' ? dropped.catch(() => 0) : dropped);
         if (uploads > 0) return { next: 'again', counts: { uploads } };
         return { next: (await assets.hasHeldUpload(accountId, many(subject))) ? 'wait' : 'over' };
       }
@@ -125,6 +133,7 @@ export class ErasureSteps {
           };
         };
       case 'assets':
+      case 'assets-again':
         return async (tx) => {
           const page = await assets.list(tx, accountId, many(subject), place, DELETED);
           const gone = await assets.delete(
@@ -191,7 +200,8 @@ export class ErasureSteps {
           await assets.condemnAll(tx, accountId);
           return { next: 'over', counts: { api_keys: await accounts.forget(tx, accountId, pseudonym) } };
         };
-      case 'bytes': {
+      case 'bytes':
+      case 'bytes-again': {
         const blobs = await assets.removeBytes(accountId);
         return { next: blobs > 0 ? 'again' : 'over', counts: { blobs } };
       }

@@ -244,13 +244,59 @@ describe('an import', () => {
   it('is tried again after an error of the server, and given up after many', async () => {
     respond = end(503);
     const model = await importOf();
-    for (let tries = 1; tries < 12; tries += 1) {
+    for (let tries = 1; tries < 20; tries += 1) {
       await run();
       expect(await now(model)).toMatchObject({ state: 'importing' });
       await makeDue(model);
     }
     await run();
     expect(await now(model)).toMatchObject({ state: 'failed', problem: 'The source answers 503.' });
+  });
+
+  it('waits while the account has as many uploads open as it may, however long', async () => {
+    const begun: string[] = [];
+    for (let n = 0; n < 20; n += 1) {
+      begun.push((await world.begin(here, world.draft(accountId, { name: `${n}.safetensors` }), 10)).uploadId ?? '');
+    }
+    const model = await importOf();
+    for (let tries = 0; tries < 13; tries += 1) {
+      await run();
+      expect(await now(model)).toMatchObject({ state: 'importing' });
+      await makeDue(model);
+    }
+    await world.assets.resumable.abort(wholeAccount(accountId), begun[0] ?? '');
+    await run();
+    expect(await now(model)).toMatchObject({ state: 'ready' });
+  });
+
+  it('that has begun goes on before others of its account begin', async () => {
+    const [first, begun] = [await importOf(), await importOf(`${origin}/b`, null, 'b.safetensors')];
+    const upload = await world.begin(here, world.draft(accountId, { name: 'c.safetensors' }), FILE.length);
+    await world.test.database.execute(Prisma.sql`
+      UPDATE models SET import_due_at = now(), upload_id = ${upload.uploadId}::uuid, size_bytes = ${FILE.length}
+      WHERE id = ${begun.id}::uuid`);
+    await makeDue(first);
+    const urls: (string | undefined)[] = [];
+    const whole = sendRange(FILE);
+    respond = (request, response) => {
+      urls.push(request.url);
+      whole(request, response);
+    };
+    await run();
+    expect(urls[0]).toBe('/b');
+  });
+
+  it('leaves no bytes when it is given up after they had arrived', async () => {
+    const model = await importOf(`${origin}/a`, `sha256:${createHash('sha256').update(FILE).digest('hex')}`);
+    const openPart = jest.spyOn(world.assets.content, 'openPart').mockRejectedValue(new Error('the store is slow'));
+    for (let tries = 1; tries < 20; tries += 1) {
+      await run();
+      await makeDue(model);
+    }
+    await run();
+    openPart.mockRestore();
+    expect(await now(model)).toMatchObject({ state: 'failed' });
+    expect(await world.test.database.models.asset.count({ where: { accountId } })).toBe(0);
   });
 
   it('begins again when its upload has expired', async () => {

@@ -25,6 +25,9 @@ const isHeld = ({ model, attempt }: ImportClaim): Prisma.Sql =>
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
+/** Of an account, imports whose bytes arrive: fewer than it may have uploads open, so that some are left for its own. */
+const BEGUN_PER_ACCOUNT = 10;
+
 /** The statement of `ImportStore.claim`, whose plan a test checks: it visits each account that waits for an import once. */
 export function claimSql(leaseSeconds: number, after: string | null): Prisma.Sql {
   return Prisma.sql`
@@ -41,9 +44,13 @@ export function claimSql(leaseSeconds: number, after: string | null): Prisma.Sql
         FROM waiting WHERE waiting.account_id IS NOT NULL
       )
       SELECT due.id FROM waiting CROSS JOIN LATERAL (
+        SELECT count(*) AS count FROM models b
+        WHERE b.account_id = waiting.account_id AND b.state = 'importing' AND b.upload_id IS NOT NULL) begun
+      CROSS JOIN LATERAL (
         SELECT d.id FROM models d WHERE d.account_id = waiting.account_id AND d.state = 'importing' AND d.import_due_at <= now()
           AND (SELECT o.closed_at FROM accounts o WHERE o.id = waiting.account_id) IS NULL
-        ORDER BY d.import_due_at, d.id LIMIT 1 FOR UPDATE SKIP LOCKED) due
+          AND (d.upload_id IS NOT NULL OR begun.count < ${BEGUN_PER_ACCOUNT}::int)
+        ORDER BY d.upload_id IS NULL, d.import_due_at, d.id LIMIT 1 FOR UPDATE SKIP LOCKED) due
       LIMIT 1)
     RETURNING ${modelColumns}, m.import_attempt AS attempt, m.import_failures AS failures, m.import_etag AS etag,
       a.storage_bytes::float8 AS storage`;
@@ -52,7 +59,7 @@ export function claimSql(leaseSeconds: number, after: string | null): Prisma.Sql
 /** The SQL of imports, of all accounts. What changes nothing says that the import has ended, or is another process's. */
 export class ImportStore {
   /**
-   * Take the import of an account that has been due the longest. Accounts have their turns in the order of their ids: however many imports
+   * Take the import of an account that has been due the longest; one that has begun goes before those that have not. Accounts have their turns in the order of their ids: however many imports
    * one of them has, the next has its turn. Those of closed accounts are erased.
    *
    * @param after accounts up to this one had their turn; null: all of them are to come.

@@ -73,6 +73,18 @@ describe('a model that is uploaded', () => {
     expect(await world.test.database.models.asset.count({ where: { accountId } })).toBe(0);
   });
 
+  it('takes its bytes with it when it is deleted after its header could not be read', async () => {
+    const model = await world.begin(here, world.draft(accountId), FILE.length);
+    await world.send(here, model, FILE);
+    jest.spyOn(world.assets.content, 'openPart').mockRejectedValueOnce(new Error('the store is slow'));
+    const none = { uploadBytesPerDay: null, storageBytes: null };
+    await expect(here.uploads.complete(accountId, model.id, none)).rejects.toThrow('slow');
+    expect(await world.test.database.models.asset.count({ where: { accountId } })).toBe(1);
+    await here.uploads.drop(await world.remove(here, model));
+    expect(await world.test.database.models.asset.count({ where: { accountId } })).toBe(0);
+    expect(await world.test.database.models.resumableUpload.count({ where: { accountId } })).toBe(0);
+  });
+
   it('made ready by two requests at once keeps its bytes', async () => {
     const model = await world.begin(here, world.draft(accountId), FILE.length);
     await world.send(here, model, FILE);

@@ -97,11 +97,11 @@ export class ModelUploads {
     }
   }
 
-  /** Drop what has arrived for a model that was deleted. */
+  /** Drop what has arrived for a model that was deleted or refused, also where it is an asset by now. */
   async drop({ accountId, uploadId, state }: Model): Promise<void> {
     if (uploadId === null || state === 'ready') return;
     // Where this fails, the upload expires.
-    await this.uploads.abort(wholeAccount(accountId), uploadId).catch(() => undefined);
+    await this.uploads.abortWithAsset(wholeAccount(accountId), uploadId).catch(() => undefined);
   }
 }
 

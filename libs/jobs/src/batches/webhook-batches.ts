@@ -4,7 +4,9 @@ import type { BatchRecord } from './batch';
 import { presentBatch } from './batch.presenter';
 import type { BatchStore } from './batch.store';
 
-/** Reads batches for messages to their accounts: as a poll answers them. */
+type Asked = Parameters<ReadBatches>[0][number];
+
+/** Reads batches for messages to their accounts: as a poll answers them. Messages about one batch to several endpoints share what is read of it. */
 export class WebhookBatches {
   constructor(
     private readonly database: Statements,
@@ -12,15 +14,20 @@ export class WebhookBatches {
   ) {}
 
   readonly read: ReadBatches = async (asked) => {
-    const shown: (object | null)[] = [];
+    const shown = new Map<string, object | null>();
     // One at a time: the counts of a batch of 10,000 jobs take some 20 ms of the database.
-    for (const { accountId, batchId } of asked) {
+    for (const { accountId, batchId } of new Map(asked.map((one) => [keyOf(one), one])).values()) {
       const batch = await this.store.findOfAccount(this.database, accountId, batchId);
-      shown.push(batch === null ? null : presentBatch({ prefix: prefixOf(batch) }, batch));
+      shown.set(
+        keyOf({ accountId, batchId }),
+        batch === null ? null : presentBatch({ prefix: prefixOf(batch) }, batch),
+      );
     }
-    return shown;
+    return asked.map((one) => shown.get(keyOf(one)) ?? null);
   };
 }
+
+const keyOf = ({ accountId, batchId }: Pick<Asked, 'accountId' | 'batchId'>): string => `${accountId} ${batchId}`;
 
 function prefixOf({ deploymentId }: BatchRecord): string {
   return deploymentId === null ? '' : `/deployment/${deploymentId}`;

@@ -2,7 +2,15 @@ import type { Database, Statements } from '@millrace/database';
 import type { DeveloperMails } from '@millrace/mail';
 import type { Logger, Metrics } from '@millrace/platform';
 import { liveSecrets, type EndpointSecrets } from '../endpoints';
-import { claimMessages, pauseSeconds, recordOutcome, type ClaimedMessage, type Lane, type Outcome } from '../messages';
+import {
+  claimMessages,
+  handBackMessages,
+  pauseSeconds,
+  recordOutcome,
+  type ClaimedMessage,
+  type Lane,
+  type Outcome,
+} from '../messages';
 import type { ReceiverClient, SendResult } from '../receivers';
 import type { Lanes } from './lanes';
 import { disabledNotice } from './disabled-notice';
@@ -12,9 +20,16 @@ import { signedHeaders } from './signature';
 const USER_AGENT = 'Millrace-Webhooks/1';
 /** Beyond the time of an attempt, for what comes before it and after: reading, signing, recording. */
 const LEASE_MARGIN_SECONDS = 30;
+/** Until messages are claimed again of which nothing could be read: a database that is slow is not asked for them all the time. */
+const HAND_BACK_SECONDS = 5;
 const GONE = 410;
 /** How long a process that stops waits for attempts under way. What is cut off then is sent again. */
 const CLOSE_MS = 5_000;
+/**
+ * One after the other: what one lane has begun takes places of the next. The slow one, which has half of them at most, comes first: the other
+ * would take all that are free.
+ */
+const LANES: readonly Lane[] = ['slow', 'quick'];
 
 const NOT_SENT = { status: null, durationMs: 0, answer: '' };
 const EXPIRED: SendResult = { ...NOT_SENT, error: 'What it is about is past its retention.' };
@@ -44,27 +59,68 @@ export class Deliverer {
    * Claim messages that are due and begin to send them.
    *
    * @returns how many; it does not wait for the receivers.
-   * @throws when the database does not answer: what was claimed is due again when its lease ends.
+   * @throws where a lane fails and none sends anything, as when the database does not answer: what was claimed is due again when its lease ends,
+   *   at the latest.
    */
   async sendDue(): Promise<number> {
-    // One after the other: what one lane has begun takes places of the next. The slow one, which has half of them at most, comes first: the other
-    // would take all that are free.
-    return (await this.sendOf('slow')) + (await this.sendOf('quick'));
+    const failures: unknown[] = [];
+    let begun = 0;
+    for (const lane of LANES) {
+      try {
+        begun += await this.sendOf(lane);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length === 0) return begun;
+    if (begun === 0) throw failures[0];
+    this.logger.warn({ err: failures[0] }, 'some webhooks that are due could not be read; they are read again');
+    return begun;
   }
 
   private async sendOf(lane: Lane): Promise<number> {
     const beganMs = performance.now();
     const messages = await this.claim(lane);
     if (messages.length === 0) return 0;
-    const [data, secrets] = await Promise.all([readData(this.readers, messages), this.openSecrets(messages)]);
-    // A process that was frozen meanwhile may have lost its leases.
-    if (performance.now() - beganMs > (LEASE_MARGIN_SECONDS * 1_000) / 2) return 0;
+    const read = await this.readToSend(messages, beganMs);
+    if (read === null) return 0;
+    const { data, secrets } = read;
     messages.forEach((message, at) => {
       const attempt = this.attempt(message, data[at] ?? null, secrets.get(message.endpointId) ?? []);
       this.underWay.add(attempt);
       void attempt.finally(() => this.underWay.delete(attempt));
     });
     return messages.length;
+  }
+
+  /**
+   * What is sent of claimed messages, and signed with. Where that fails or takes too long they are handed back: none of them was tried.
+   *
+   * @returns null where it took too long: a process that was frozen meanwhile may have lost its leases.
+   */
+  private async readToSend(
+    messages: readonly ClaimedMessage[],
+    beganMs: number,
+  ): Promise<{ data: (object | null)[]; secrets: Map<string, string[]> } | null> {
+    let isInTime = false;
+    try {
+      const [data, secrets] = await Promise.all([readData(this.readers, messages), this.openSecrets(messages)]);
+      isInTime = performance.now() - beganMs <= (LEASE_MARGIN_SECONDS * 1_000) / 2;
+      return isInTime ? { data, secrets } : null;
+    } finally {
+      if (!isInTime) await this.handBack(messages);
+    }
+  }
+
+  /** Never rejects: without it the messages are due again when their leases end. */
+  private async handBack(messages: readonly ClaimedMessage[]): Promise<void> {
+    const count = messages.length;
+    try {
+      await handBackMessages(this.database, messages, HAND_BACK_SECONDS);
+      this.logger.warn({ count }, 'webhooks were not read in time to be sent; they are read again');
+    } catch (error) {
+      this.logger.warn({ err: error, count }, 'webhooks were not read, nor handed back; they are read again');
+    }
   }
 
   /** Endpoints have their turns one after the other, and begin again when all had theirs. */

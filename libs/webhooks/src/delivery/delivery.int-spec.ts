@@ -131,6 +131,27 @@ describe('a message', () => {
     await close();
   });
 
+  it('of which nothing could be read was not tried, and is claimed again soon', async () => {
+    const accountId = await world.account();
+    const receiver = await open((response) => response.writeHead(500).end());
+    const { endpoint } = await world.endpoint(accountId, receiver.url);
+    await world.endJob(accountId);
+    const unreadable = world.delivery(() => Promise.reject(new Error('the database is slow')));
+    for (let nth = 0; nth <= PAUSES_SECONDS.length; nth += 1) {
+      await expect(unreadable.send()).rejects.toThrow('the database is slow');
+      const [message] = await world.messages(endpoint.id);
+      expect(message).toMatchObject({ state: 'pending', attempt: nth + 1, tries: 0 });
+      expect(message?.dueIn).toBeLessThanOrEqual(5);
+      await world.makeDue(endpoint.id);
+    }
+    await unreadable.close();
+    const { send, close } = world.delivery();
+    expect(await send()).toBe(1);
+    await eventually('the attempt is recorded', async () => (await attempts(endpoint.id)) === 1);
+    expect(await world.messages(endpoint.id)).toMatchObject([{ state: 'pending', tries: 1 }]);
+    await close();
+  });
+
   it('of a job past its retention is dropped, which says nothing of the endpoint', async () => {
     const accountId = await world.account();
     const receiver = await open();

@@ -17,7 +17,7 @@ export interface ClaimedMessage {
   createdAt: Date;
   /** Names the attempt: its result counts while no later one has begun. */
   attempt: number;
-  /** Attempts since it was recorded or last replayed, this one included. */
+  /** Attempts since it was recorded or last replayed that came to a result, and this one: it counts once its result is recorded. */
   tries: number;
 }
 
@@ -95,8 +95,22 @@ export function claimSql(room: ClaimRoom, leaseSeconds: number): Prisma.Sql {
       ) r WHERE r.place <= r.room ORDER BY r.endpoint_id LIMIT ${total}::int
     )
     UPDATE webhook_messages m
-    SET attempt = m.attempt + 1, tries = m.tries + 1, due_at = now() + make_interval(secs => ${leaseSeconds})
+    SET attempt = m.attempt + 1, due_at = now() + make_interval(secs => ${leaseSeconds})
     FROM due WHERE m.id = due.id AND m.state = 'pending' AND m.due_at <= now()
     RETURNING m.id, m.endpoint_id, due.account_id, due.url, due.origin, m.type, m.job_id, m.batch_id, m.data,
-      created_at_of(m.id) AS created_at, m.attempt, m.tries`;
+      created_at_of(m.id) AS created_at, m.attempt, m.tries + 1 AS tries`;
+}
+
+/**
+ * Give up claims that came to nothing: their messages are due again after the pause. One that another process has claimed since stays as it is.
+ */
+export async function handBackMessages(
+  statements: Statements,
+  messages: readonly Pick<ClaimedMessage, 'id' | 'attempt'>[],
+  pauseSeconds: number,
+): Promise<void> {
+  await statements.execute(Prisma.sql`
+    UPDATE webhook_messages m SET due_at = now() + make_interval(secs => ${pauseSeconds})
+    FROM unnest(${messages.map(({ id }) => id)}::uuid[], ${messages.map(({ attempt }) => attempt)}::int[]) AS claim (id, attempt)
+    WHERE m.id = claim.id AND m.attempt = claim.attempt AND m.state = 'pending'`);
 }

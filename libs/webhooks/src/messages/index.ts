@@ -1,4 +1,4 @@
-export { claimMessages, type ClaimedMessage, type ClaimRoom, type Lane } from './claim.store';
+export { claimMessages, handBackMessages, type ClaimedMessage, type ClaimRoom, type Lane } from './claim.store';
 export { WebhookMessages } from './message-log.service';
 export { MESSAGE_STATES, MessageLogStore, type LoggedMessage } from './message-log.store';
 export { recordBatchEndPart, recordJobEndPart } from './outbox.store';

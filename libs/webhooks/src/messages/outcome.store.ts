@@ -47,7 +47,7 @@ export async function recordOutcome(
   const state = outcome.kind === 'delivered' ? 'delivered' : pause === null ? 'failed' : 'pending';
   const message = statementPart<'id' | 'endpoint_id'>('message')`
     UPDATE webhook_messages m
-    SET state = ${state}, ended_at = CASE WHEN ${state} = 'pending' THEN NULL ELSE now() END,
+    SET state = ${state}, tries = m.tries + 1, ended_at = CASE WHEN ${state} = 'pending' THEN NULL ELSE now() END,
         due_at = now() + make_interval(secs => ${pause ?? 0})
     WHERE m.id = ${id}::uuid AND m.attempt = ${attempt} AND m.state = 'pending'
     RETURNING m.id, m.endpoint_id`;

@@ -58,8 +58,10 @@ export class WebhookMessagesController {
     params,
     body,
   }: InputOf<typeof replayWebhookMessages>): Promise<AnswerOf<typeof replayWebhookMessages>> {
-    const { since, until, delivered } = body;
+    const { since, until, delivered, cursor } = body;
     const states = delivered ? (['delivered', 'failed'] as const) : (['failed'] as const);
-    return this.messages.replaySpan(visitor.caller.accountId, params.id, { since, until, states });
+    const span = { since, until, states, cursor };
+    const { nextCursor, ...replayed } = await this.messages.replaySpan(visitor.caller.accountId, params.id, span);
+    return { ...replayed, ...(nextCursor !== undefined && { next_cursor: nextCursor }) };
   }
 }

@@ -78,7 +78,10 @@ export const replayWebhookMessages = defineEndpoint({
   path: '/platform/v1/webhook-endpoints/{id}/replay',
   params,
   summary: 'Send webhook messages of a time span again',
-  description: 'Those that were given up, with `delivered` also the others; 10,000 at most in one request.',
+  description:
+    'Those that were given up, with `delivered` also the others; 10,000 at most in one request, the oldest first. Where `more` is true, send the ' +
+    'request again with `next_cursor` as `cursor`: without it, messages that were delivered meanwhile are sent once more.',
   body: WebhookReplaySchema,
   answers: { 200: { description: 'How many are sent again.', schema: WebhookReplayedSchema } },
+  errors: ['invalid_cursor'],
 });

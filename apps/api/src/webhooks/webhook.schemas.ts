@@ -4,6 +4,7 @@ import { DISABLED_REASONS, MESSAGE_STATES } from '@millrace/webhooks';
 import { pageQuery, pageSchema, time } from '../endpoints';
 
 const URL_CHARACTERS = 2_048;
+const CURSOR_CHARACTERS = 512;
 /** Repeated ones included. */
 const EVENTS_SENT = 64;
 
@@ -127,12 +128,21 @@ export const WebhookReplaySchema = z
     delivered: z.boolean().default(false).meta({
       description: 'True: messages that were delivered, too. Otherwise those that were given up alone.',
     }),
+    cursor: z.string().min(1).max(CURSOR_CHARACTERS).optional().meta({
+      description: '`next_cursor` of the answer before, with the same span; left out for the first request.',
+    }),
   })
   .meta({ id: 'WebhookReplay', description: 'Which messages are sent again.' });
 
 export const WebhookReplayedSchema = z
   .object({
     replayed: z.int().min(0).meta({ description: 'How many messages are sent again.' }),
-    more: z.boolean().meta({ description: 'True: there may be more in the span. Send the request again.' }),
+    more: z.boolean().meta({
+      description: 'True: there may be more in the span. Send the request again, with `next_cursor` as `cursor`.',
+    }),
+    next_cursor: z.string().optional().meta({
+      description:
+        'Give it as `cursor` of the next request, which goes on behind these messages; absent where there are no more.',
+    }),
   })
   .meta({ id: 'WebhookReplayed', description: 'How many messages are sent again.' });

@@ -16,6 +16,7 @@ interface ReplayFlags {
   since?: string;
   until?: string;
   delivered?: boolean;
+  cursor?: string;
 }
 
 const OVERLAP = wholeNumber(0, 2_592_000, 'seconds');
@@ -65,6 +66,7 @@ export function addWebhooks(program: Command, bind: Bind): void {
     )
     .option('--until <time>', 'events before', parserOf('--until', timestamp))
     .option('--delivered', 'those that were delivered, too')
+    .addOption(new Option('--cursor <cursor>', 'go on behind those of the answer before').conflicts('message'))
     .action(bind(replay));
 }
 
@@ -125,11 +127,12 @@ async function replay(context: CommandContext, id: string, flags: ReplayFlags): 
     const message = await api.json(api.platform(path), { method: 'POST' });
     return context.print(message, () => [`message ${plainLine(String(recordOf(message).id))} is sent again`]);
   }
-  const { since, until, delivered = false } = flags;
-  const json = { ...(since && { since }), ...(until && { until }), delivered };
+  const { since, until, delivered = false, cursor } = flags;
+  const json = { ...(since && { since }), ...(until && { until }), delivered, ...(cursor !== undefined && { cursor }) };
   const answer = await api.json(api.platform(pathOf(id, '/replay')), { method: 'POST', json });
-  const { replayed, more } = recordOf(answer);
-  const rest = more === true ? '; there may be more: run it again' : '';
+  const { replayed, more, next_cursor: next } = recordOf(answer);
+  const again = typeof next === 'string' ? ` with --cursor ${plainLine(next)}` : '';
+  const rest = more === true ? `; there may be more: run it again${again}` : '';
   context.print(answer, () => [`${Number(replayed)} messages are sent again${rest}`]);
 }
 

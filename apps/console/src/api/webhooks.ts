@@ -69,6 +69,16 @@ export interface ReplaySpan {
   until?: string;
   /** True: also what was delivered. */
   delivered: boolean;
+  /** `next_cursor` of the answer before. */
+  cursor?: string;
+}
+
+/** What a request of a span came to. */
+export interface ReplayedSpan {
+  replayed: number;
+  more: boolean;
+  /** Where the next request goes on; absent where there is no more. */
+  next_cursor?: string;
 }
 
 const pathOf = (id: string): string => `${ENDPOINTS}/${encodeURIComponent(id)}`;
@@ -133,8 +143,8 @@ export function replayWebhookMessage(id: string, messageId: string): Promise<Web
   });
 }
 
-/** Send the messages of a time span again. @returns how many, and whether there may be more. @throws ApiError */
-export function replayWebhookMessages(id: string, span: ReplaySpan): Promise<{ replayed: number; more: boolean }> {
+/** Send the messages of a time span again, some thousands in one request. @throws ApiError */
+export function replayWebhookMessages(id: string, span: ReplaySpan): Promise<ReplayedSpan> {
   return sendForJson(`${pathOf(id)}/replay`, { method: 'POST', body: span });
 }
 

@@ -12,15 +12,30 @@ export function ReplaySpanDialog({ endpointId, onClose }: { endpointId: string; 
   const [since, setSince] = useState('');
   const [until, setUntil] = useState('');
   const [delivered, setDelivered] = useState(false);
+  /** Where the next request of this span goes on. */
+  const [cursor, setCursor] = useState<string>();
+  /** Another span begins at its beginning. */
+  const change =
+    <T,>(set: (value: T) => void) =>
+    (value: T): void => {
+      set(value);
+      setCursor(undefined);
+    };
   const formId = useId();
   const client = useQueryClient();
   const replay = useMutation({
     mutationFn: () =>
-      replayWebhookMessages(endpointId, { ...span('since', since), ...span('until', until), delivered }),
-    onSuccess: ({ replayed, more }) => {
+      replayWebhookMessages(endpointId, {
+        ...span('since', since),
+        ...span('until', until),
+        delivered,
+        ...(cursor !== undefined && { cursor }),
+      }),
+    onSuccess: ({ replayed, next_cursor: next }) => {
       const count = replayed === 1 ? '1 message is' : `${replayed} messages are`;
-      notify(`${count} sent again${more ? '; there may be more: repeat it' : ''}`);
-      onClose();
+      notify(`${count} sent again${next === undefined ? '' : '; there may be more'}`);
+      if (next === undefined) onClose();
+      else setCursor(next);
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['webhook-messages', endpointId] }),
   });
@@ -37,7 +52,7 @@ export function ReplaySpanDialog({ endpointId, onClose }: { endpointId: string; 
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" form={formId} busy={replay.isPending}>
-            Send them again
+            {cursor === undefined ? 'Send them again' : 'Send the next ones again'}
           </Button>
         </>
       }
@@ -48,11 +63,11 @@ export function ReplaySpanDialog({ endpointId, onClose }: { endpointId: string; 
           label="Events from"
           note="In your time zone; empty: from the first that is kept."
           value={since}
-          onValue={setSince}
+          onValue={change(setSince)}
         />
-        <TimeField label="Events before" note="Empty: until now." value={until} onValue={setUntil} />
+        <TimeField label="Events before" note="Empty: until now." value={until} onValue={change(setUntil)} />
         <label className="webhook-choice">
-          <input type="checkbox" checked={delivered} onChange={({ target }) => setDelivered(target.checked)} />
+          <input type="checkbox" checked={delivered} onChange={({ target }) => change(setDelivered)(target.checked)} />
           Also those that were delivered
         </label>
         {replay.isError && <ErrorNote error={replay.error} title="Nothing was sent again" />}

@@ -1,9 +1,13 @@
 import { Prisma } from '@prisma/client';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '@millrace/contracts';
+import { AddressGuard } from '@millrace/platform';
 import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
+import { EndpointSecrets, EndpointStore, WebhookEndpoints } from '../endpoints';
 import { TestReceiver } from '../fixtures/receiver';
 import { WebhookWorld } from '../fixtures/webhook-world';
+import { WebhookMessages } from '../messages/message-log.service';
+import { MessageLogStore } from '../messages/message-log.store';
 import { oldestUntriedSeconds } from '../messages/oldest-message.store';
 
 let test: TestDatabase;
@@ -36,6 +40,12 @@ const list = (endpointId: string, filter: { limit?: number; cursor?: string | nu
 const failAll = (endpointId: string): Promise<unknown> =>
   test.database.execute(Prisma.sql`
     UPDATE webhook_messages SET state = 'failed', ended_at = now() WHERE endpoint_id = ${endpointId}::uuid`);
+/** How many statements wait for a lock. */
+const waitForLocks = async (): Promise<number> => {
+  const [row] = await test.database.rows<{ waits: number }>(Prisma.sql`
+    SELECT count(*)::int AS waits FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+  return row?.waits ?? 0;
+};
 
 describe('the log of an endpoint', () => {
   it('has its messages in pages, newest first, with their attempts and answers', async () => {
@@ -116,6 +126,55 @@ describe('a replay', () => {
     expect((await world.log.replaySpan(accountId, endpoint.id, last)).replayed).toBe(1);
     await stateIs(endpoint.id, 'delivered');
     expect(receiver.received).toHaveLength(7);
+  });
+
+  describe('of a span that is longer than one request', () => {
+    const span = { since: new Date(0), states: ['failed', 'delivered'] } as const;
+    const two = (): WebhookMessages => new WebhookMessages(test.database, world.endpoints, new MessageLogStore(), 2);
+    const deliverThree = async (): Promise<string> => {
+      const { endpoint } = await world.endpoint(accountId, receiver.url);
+      for (let at = 0; at < 3; at += 1) await world.endJob(accountId);
+      await stateIs(endpoint.id, 'delivered');
+      return endpoint.id;
+    };
+
+    it('goes on behind the last message that it looked at', async () => {
+      const id = await deliverThree();
+      const first = await two().replaySpan(accountId, id, span);
+      expect(first).toEqual({ replayed: 2, more: true, nextCursor: expect.any(String) as string });
+      await stateIs(id, 'delivered');
+      const { nextCursor: cursor = null } = first;
+      expect(await two().replaySpan(accountId, id, { ...span, cursor })).toEqual({ replayed: 1, more: false });
+      await stateIs(id, 'delivered');
+      expect(receiver.received).toHaveLength(6);
+    });
+
+    it('does not end where another process has replayed the same messages', async () => {
+      const id = await deliverThree();
+      let hold = (): void => undefined;
+      let release = (): void => undefined;
+      const held = new Promise<void>((resolve) => (hold = resolve));
+      const released = new Promise<void>((resolve) => (release = resolve));
+      const holding = test.database.transaction(async (tx) => {
+        await tx.execute(Prisma.sql`
+          UPDATE webhook_messages SET state = 'pending', ended_at = NULL WHERE id IN (
+            SELECT id FROM webhook_messages WHERE endpoint_id = ${id}::uuid ORDER BY id LIMIT 2)`);
+        hold();
+        await released;
+      });
+      await held;
+      const late = two().replaySpan(accountId, id, span);
+      await eventually('it waits for the other', async () => (await waitForLocks()) === 1);
+      release();
+      await holding;
+      expect(await late).toMatchObject({ replayed: 0, more: true });
+    });
+
+    it('refuses a cursor of another list', async () => {
+      const id = await deliverThree();
+      const refused = two().replaySpan(accountId, id, { ...span, cursor: 'x' });
+      await expect(refused).rejects.toMatchObject({ code: 'invalid_cursor' });
+    });
   });
 });
 

@@ -5,6 +5,7 @@ import type { WebhookEndpoints } from '../endpoints';
 import type { LoggedMessage, MessageLogStore, MessageState } from './message-log.store';
 
 const LIST = 'webhook messages';
+const REPLAY = 'replayed webhook messages';
 /** Of a replay of a span; a longer one takes several requests. */
 const REPLAYED_AT_ONCE = 10_000;
 /** Of one account: a span may have any number of messages, and few that failed. */
@@ -20,6 +21,7 @@ export class WebhookMessages {
     private readonly database: Statements,
     private readonly endpoints: Pick<WebhookEndpoints, 'get'>,
     private readonly store: MessageLogStore,
+    private readonly replayedAtOnce = REPLAYED_AT_ONCE,
   ) {}
 
   /**
@@ -56,23 +58,34 @@ export class WebhookMessages {
    * Send messages again whose events happened in a span.
    *
    * @param since absent: from the first that is kept. @param until absent: to the latest. @param states those that ended so.
-   * @returns how many, and whether there may be more in the span.
-   * @throws Refusal `not_found`, `rate_limited`.
+   * @param cursor behind what an earlier answer has looked at; null: from the beginning of the span.
+   * @returns how many, and whether there may be more in the span: then `nextCursor` goes on there.
+   * @throws Refusal `not_found`, `invalid_cursor`, `rate_limited`.
    */
   async replaySpan(
     accountId: string,
     endpointId: string,
-    { since = new Date(0), until, states }: { since?: Date; until?: Date; states: readonly MessageState[] },
-  ): Promise<{ replayed: number; more: boolean }> {
+    {
+      since = new Date(0),
+      until,
+      states,
+      cursor = null,
+    }: { since?: Date; until?: Date; states: readonly MessageState[]; cursor?: string | null },
+  ): Promise<{ replayed: number; more: boolean; nextCursor?: string }> {
     await this.endpoints.get(accountId, endpointId);
+    const limit = this.replayedAtOnce;
     const span = {
       from: lowestIdAt(since.getTime()),
+      after: cursor === null ? null : decodeCursor(REPLAY, cursor, isUuid),
       until: until === undefined ? null : lowestIdAt(until.getTime()),
+      states,
+      limit,
     };
-    const limit = REPLAYED_AT_ONCE;
-    const replay = (): Promise<number> => this.store.replaySpan(this.database, endpointId, { ...span, states, limit });
-    const replayed = await this.turns.run(accountId, replay);
-    return { replayed, more: replayed === limit };
+    const { replayed, lookedAt, last } = await this.turns.run(accountId, () =>
+      this.store.replaySpan(this.database, endpointId, span),
+    );
+    if (lookedAt < limit || last === null) return { replayed, more: false };
+    return { replayed, more: true, nextCursor: encodeCursor(REPLAY, last) };
   }
 
   private async get(endpointId: string, id: string): Promise<LoggedMessage> {

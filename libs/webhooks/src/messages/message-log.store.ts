@@ -40,6 +40,18 @@ export interface MessagePage {
   state: MessageState | null;
 }
 
+/** Which messages are sent again. */
+export interface ReplayedSpan {
+  /** The first id. */
+  from: string;
+  /** Only ids behind it; null: all of them. */
+  after: string | null;
+  /** The first id behind the span; null: all of them. */
+  until: string | null;
+  states: readonly MessageState[];
+  limit: number;
+}
+
 /** Of one message; it has as many attempts as it was replayed, and these are the last. */
 const ATTEMPTS_SHOWN = 20;
 
@@ -99,28 +111,32 @@ export class MessageLogStore {
   }
 
   /**
-   * Send messages of a span again, the oldest first, as many as `limit`.
+   * Send messages of a span again: of the oldest as many as `limit` are looked at. One that another replay has sent again meanwhile is looked at,
+   * and not replayed.
    *
-   * @param from first id. @param until first id behind them; null: all of them.
-   * @returns how many.
+   * @returns how many are sent again, how many were looked at, and the last of these; null where there was none.
    */
   async replaySpan(
     statements: Statements,
     endpointId: string,
-    {
-      from,
-      until,
-      states,
-      limit,
-    }: { from: string; until: string | null; states: readonly MessageState[]; limit: number },
-  ): Promise<number> {
-    return statements.execute(Prisma.sql`
-      UPDATE webhook_messages m SET ${again} WHERE m.id IN (
+    { from, after, until, states, limit }: ReplayedSpan,
+  ): Promise<{ replayed: number; lookedAt: number; last: string | null }> {
+    // Locked in their order: two replays that have messages in common wait for each other, and do not deadlock.
+    const [row] = await statements.rows<{ replayed: number; lookedAt: number; last: string | null }>(Prisma.sql`
+      WITH looked_at AS MATERIALIZED (
         SELECT s.id FROM webhook_messages s
-        WHERE s.endpoint_id = ${endpointId}::uuid AND s.id >= ${from}::uuid AND (${until}::uuid IS NULL OR s.id < ${until}::uuid)
-          AND s.state = ANY (${states}::text[])
+        WHERE s.endpoint_id = ${endpointId}::uuid AND s.id >= ${from}::uuid AND (${after}::uuid IS NULL OR s.id > ${after}::uuid)
+          AND (${until}::uuid IS NULL OR s.id < ${until}::uuid) AND s.state = ANY (${states}::text[])
         ORDER BY s.id LIMIT ${limit}
-      ) AND m.state <> 'pending'`);
+      ), ended AS MATERIALIZED (
+        SELECT m.id FROM webhook_messages m JOIN looked_at ON looked_at.id = m.id
+        WHERE m.state <> 'pending' ORDER BY m.id FOR UPDATE OF m
+      ), replayed AS (
+        UPDATE webhook_messages m SET ${again} FROM ended WHERE m.id = ended.id RETURNING m.id
+      )
+      SELECT (SELECT count(*) FROM replayed)::int AS replayed, (SELECT count(*) FROM looked_at)::int AS looked_at,
+        (SELECT id FROM looked_at ORDER BY id DESC LIMIT 1) AS last`);
+    return row ?? { replayed: 0, lookedAt: 0, last: null };
   }
 }
 

@@ -7,7 +7,7 @@ import { TestReceiver } from '../fixtures/receiver';
 import { WebhookWorld } from '../fixtures/webhook-world';
 import type { WebhookEndpoint } from '../endpoints';
 import { PAUSES_SECONDS } from '../messages/retry-schedule';
-import { claimMessages, claimSql, type ClaimRoom } from '../messages/claim.store';
+import { claimMessages, claimSql, type ClaimedMessage, type ClaimRoom } from '../messages/claim.store';
 import { recordOutcome } from '../messages/outcome.store';
 import { ATTEMPTS_PER_ENDPOINT } from './lanes';
 
@@ -205,6 +205,43 @@ describe('an endpoint', () => {
     await send();
     await standing(accountId, id, ({ disabledReason }) => disabledReason === 'gone');
     await close();
+  });
+
+  describe('with another URL', () => {
+    const origin = 'https://api.example.com';
+    const failed = (isGone: boolean) => ({ kind: 'failed', pauseSeconds: 5, isGone }) as const;
+    const claimOne = async (): Promise<ClaimedMessage> => {
+      const [claimed] = await claimMessages(test.database, ROOM, 60);
+      if (claimed === undefined) throw new Error('nothing was claimed');
+      return claimed;
+    };
+    const moveTo = (accountId: string, id: string, url: string): Promise<WebhookEndpoint> =>
+      world.endpoints.change(accountId, id, { origin, url });
+
+    it('is as it was, whatever comes of an attempt to reach the old one', async () => {
+      const { accountId, id } = await failWith(410);
+      const old = await claimOne();
+      await moveTo(accountId, id, 'http://127.0.0.1:2/');
+      const recorded = await recordOutcome(test.database, old, { ...SENT, status: 410 }, failed(true));
+      expect(recorded).toEqual({ disabled: null });
+      expect(await world.endpoints.get(accountId, id)).toMatchObject({ disabledAt: null, failingSince: null });
+      expect(await world.messages(id)).toMatchObject([{ state: 'pending', tries: 1 }]);
+      await world.makeDue(id);
+      await recordOutcome(test.database, await claimOne(), { ...SENT, status: 503 }, failed(false));
+      const { failingSince } = await world.endpoints.get(accountId, id);
+      expect(failingSince).not.toBeNull();
+      expect(await recordOutcome(test.database, old, SENT, { kind: 'delivered' })).toBeNull();
+    });
+
+    it('has three days of its own before it is disabled', async () => {
+      const { accountId, id, receiver } = await failWith(503);
+      await test.database.execute(Prisma.sql`
+        UPDATE webhook_endpoints SET failing_since = now() - interval '73 hours' WHERE id = ${id}::uuid`);
+      expect((await moveTo(accountId, id, receiver.url)).failingSince).not.toBeNull();
+      expect((await moveTo(accountId, id, 'http://127.0.0.1:2/')).failingSince).toBeNull();
+      await recordOutcome(test.database, await claimOne(), { ...SENT, status: 503 }, failed(false));
+      expect(await world.endpoints.get(accountId, id)).toMatchObject({ disabledAt: null });
+    });
   });
 
   it('gets a few messages at once, and one at a time while it fails', async () => {

@@ -62,7 +62,7 @@ export class EndpointStore {
           disabled_at = CASE ${enabled}::boolean WHEN true THEN NULL WHEN false THEN coalesce(e.disabled_at, now()) ELSE e.disabled_at END,
           disabled_reason = CASE ${enabled}::boolean
             WHEN true THEN NULL WHEN false THEN coalesce(e.disabled_reason, 'by_owner') ELSE e.disabled_reason END,
-          failing_since = CASE WHEN ${enabled}::boolean AND e.disabled_at IS NOT NULL THEN NULL ELSE e.failing_since END
+          failing_since = CASE WHEN ${url} <> e.url OR (${enabled}::boolean AND e.disabled_at IS NOT NULL) THEN NULL ELSE e.failing_since END
       WHERE ${isOwn(accountId, id)} RETURNING ${columns}`);
     return row ?? null;
   }

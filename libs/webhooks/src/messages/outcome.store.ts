@@ -29,17 +29,17 @@ export interface RecordedOutcome {
 }
 
 type EndpointOutcome = Exclude<Outcome, { kind: 'dropped' }>;
-type SentMessage = Pick<ClaimedMessage, 'id' | 'attempt'>;
+type SentMessage = Pick<ClaimedMessage, 'id' | 'attempt' | 'url'>;
 
 /**
  * Record what came of an attempt, with what follows from it for its message and its endpoint, and for the other endpoints of the account
- * where this one is disabled by it: one statement.
+ * where this one is disabled by it: one statement. An attempt says nothing of an endpoint that has another URL since.
  *
  * @returns null when another attempt has begun since, or the message was replayed: nothing is recorded then.
  */
 export async function recordOutcome(
   statements: Statements,
-  { id, attempt }: SentMessage,
+  { id, attempt, url }: SentMessage,
   { status, error, durationMs, answer }: SendResult,
   outcome: Outcome,
 ): Promise<RecordedOutcome | null> {
@@ -54,14 +54,14 @@ export async function recordOutcome(
   const log = statementPart('log')`
     INSERT INTO webhook_attempts (message_id, attempt, status, error, duration_ms, answer)
     SELECT id, ${attempt}, ${status}::int, ${error}, ${durationMs}, ${answer} FROM ${message}`;
-  const endpoint = outcome.kind === 'dropped' ? null : endpointPart(message, outcome);
+  const endpoint = outcome.kind === 'dropped' ? null : endpointPart(message, url, outcome);
   if (endpoint === null || outcome.kind === 'delivered') {
     const parts = endpoint === null ? [log] : [log, endpoint];
     const rows = await statements.rows(composeStatement(parts)`SELECT id FROM ${message}`);
     return rows.length === 0 ? null : { disabled: null };
   }
   const [row] = await statements.rows<{ disabled: boolean } & DisabledEndpoint>(
-    composeStatement([log, noticesPart(endpoint)])`
+    composeStatement([log, noticesPart(endpoint, url)])`
       SELECT e.id IS NOT NULL AS disabled, e.id, e.account_id, e.url, e.disabled_reason AS reason, e.failing_since
       FROM ${message} message LEFT JOIN ${endpoint} e ON e.disabled_at IS NOT NULL AND e.deleted_at IS NULL`,
   );
@@ -75,10 +75,10 @@ type EndpointColumn =
 type ChangedEndpoint = StatementPart<EndpointColumn>;
 
 /** Its row changes with the standing of an endpoint, not with each of its messages. */
-function endpointPart(message: StatementPart<'endpoint_id'>, outcome: EndpointOutcome): ChangedEndpoint {
+function endpointPart(message: StatementPart<'endpoint_id'>, url: string, outcome: EndpointOutcome): ChangedEndpoint {
   return statementPart<EndpointColumn>('endpoint')`
     UPDATE webhook_endpoints e SET ${standing(outcome)} FROM ${message} message
-    WHERE e.id = message.endpoint_id AND e.disabled_at IS NULL AND ${changesStanding(outcome)}
+    WHERE e.id = message.endpoint_id AND e.url = ${url} AND e.disabled_at IS NULL AND ${changesStanding(outcome)}
     RETURNING e.id, e.account_id, e.url, e.description, e.failing_since, e.disabled_at, e.disabled_reason, e.deleted_at`;
 }
 
@@ -86,10 +86,10 @@ function endpointPart(message: StatementPart<'endpoint_id'>, outcome: EndpointOu
  * Send the other endpoints of the account a notice of one that is disabled by this statement: it was not before. Of its URL they get the host: what
  * else is in it may be a secret of its receiver.
  */
-function noticesPart(endpoint: ChangedEndpoint): StatementPart {
+function noticesPart(endpoint: ChangedEndpoint, url: string): StatementPart {
   return statementPart('notices')`
     INSERT INTO webhook_messages (endpoint_id, type, data)
-    SELECT other.id, 'webhook.disabled', jsonb_build_object('id', e.id, 'host', substring(e.url FROM '^[a-z]+://([^/?#]*)'),
+    SELECT other.id, 'webhook.disabled', jsonb_build_object('id', e.id, 'host', ${new URL(url).host}::text,
       'description', e.description, 'reason', e.disabled_reason,
       'failing_since', to_char(e.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
     FROM ${endpoint} e

@@ -49,6 +49,20 @@ export const WEBHOOK_GUARDS = [
     'AND ${changesStanding(outcome)}',
     ['libs/webhooks/src/delivery/disabled-endpoints.int-spec'],
   ),
+  of(
+    'an attempt says nothing of an endpoint that has another URL since',
+    'libs/webhooks/src/messages/outcome.store.ts',
+    ' AND e.url = ${url}',
+    ' AND ${url}::text IS NOT NULL',
+    DELIVERY,
+  ),
+  of(
+    'the secret of an endpoint is replaced by one at a time',
+    'libs/webhooks/src/endpoints/endpoint.store.ts',
+    ' FOR NO KEY UPDATE',
+    '',
+    ['libs/webhooks/src/delivery/message-log.int-spec'],
+  ),
   without(
     'a balance that falls below the limit of its account is noted',
     'DROP TRIGGER balances_low_trigger ON balances',

@@ -215,6 +215,29 @@ it('messages are signed with the new secret, and with the old ones while they ov
   expect(String(receiver.received.at(-1)?.headers['webhook-signature']).split(' ')).toHaveLength(4);
 });
 
+it('of several rotations at once the secrets of all but the last expire', async () => {
+  const { endpoint } = await world.endpoint(accountId, receiver.url);
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let expired = 0;
+  class HeldStore extends EndpointStore {
+    override async expireSecrets(...args: Parameters<EndpointStore['expireSecrets']>): Promise<void> {
+      await super.expireSecrets(...args);
+      expired += 1;
+      await released;
+    }
+  }
+  const guard = new AddressGuard(world.settings.webhookAllowedNetworks);
+  const secrets = new EndpointSecrets(world.key);
+  const held = new WebhookEndpoints(test.database, new HeldStore(), secrets, guard, world.settings);
+  const rotations = [1, 2].map(() => held.rotateSecret(accountId, endpoint.id, 3_600));
+  await eventually('one waits, or neither does', async () => expired === 2 || (await waitForLocks()) === 1);
+  release();
+  await Promise.all(rotations);
+  const stays = { endpointId: endpoint.id, expiresAt: null };
+  expect(await test.database.models.webhookSecret.count({ where: stays })).toBe(1);
+});
+
 it('what is late is measured, without endpoints that fail', async () => {
   const { endpoint } = await world.endpoint(accountId, receiver.url);
   await world.endJob(accountId);

@@ -48,7 +48,14 @@ export class EndpointStore {
     return row ?? null;
   }
 
-  /** An endpoint that is enabled again is not failing any more. */
+  /** Until the transaction ends, it is not changed, nor deleted, and nobody else locks it. Messages are recorded for it meanwhile. */
+  async findLocked(tx: Statements, accountId: string, id: string): Promise<WebhookEndpoint | null> {
+    const [row] = await tx.rows<WebhookEndpoint>(Prisma.sql`
+      SELECT ${columns} FROM webhook_endpoints e WHERE ${isOwn(accountId, id)} FOR NO KEY UPDATE`);
+    return row ?? null;
+  }
+
+  /** An endpoint that is enabled again, or has another URL, is not failing any more. */
   async change(
     statements: Statements,
     accountId: string,
@@ -75,7 +82,8 @@ export class EndpointStore {
   }
 
   /**
-   * The secrets before go on counting for the overlap, the newest of them at most: a message carries a signature of each.
+   * The secrets before go on counting for the overlap, the newest of them at most: a message carries a signature of each. The endpoint is locked: of
+   * two that replace its secret, each would not see the other's.
    */
   async expireSecrets(tx: Statements, endpointId: string, overlapSeconds: number): Promise<void> {
     await tx.execute(Prisma.sql`

@@ -58,11 +58,12 @@ export class WebhookEndpoints {
    * @throws Refusal `not_found`.
    */
   async rotateSecret(accountId: string, id: string, overlapSeconds: number): Promise<IssuedEndpoint> {
-    const endpoint = await this.get(accountId, id);
     const { secret, sealed } = this.secrets.make({ accountId, endpointId: id });
-    await this.database.transaction(async (tx) => {
+    const endpoint = await this.database.transaction(async (tx) => {
+      const locked = found(await this.store.findLocked(tx, accountId, id), id);
       await this.store.expireSecrets(tx, id, overlapSeconds);
       await this.store.addSecret(tx, id, sealed);
+      return locked;
     });
     return { endpoint, secret };
   }

@@ -83,6 +83,23 @@ describe('an endpoint that is disabled', () => {
     expect([(await noticesOf(informed)).length, world.mails.length]).toEqual([1, 1]);
   });
 
+  it.each(['HTTP://127.0.0.1:1/a-secret', ' http://127.0.0.1:1\\a-secret', 'http:127.0.0.1:1/a-secret'])(
+    'is named by its host, however its URL was written: %j',
+    async (written) => {
+      const accountId = await world.account();
+      const { endpoint: gone } = await world.endpoint(accountId, written);
+      expect(gone.url).toBe('http://127.0.0.1:1/a-secret');
+      // As it was stored before URLs were brought into one form.
+      await test.database.execute(
+        Prisma.sql`UPDATE webhook_endpoints SET url = ${written} WHERE id = ${gone.id}::uuid`,
+      );
+      const informed = await endpoint(accountId, 204, [DISABLED]);
+      await failing(gone.id);
+      await send(accountId, gone, true);
+      expect(await noticesOf(informed)).toMatchObject([{ id: gone.id, host: '127.0.0.1:1' }]);
+    },
+  );
+
   it('because it is gone, says so', async () => {
     const accountId = await world.account();
     const gone = await endpoint(accountId, 410, ['job.succeeded']);

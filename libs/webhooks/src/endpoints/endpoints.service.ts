@@ -23,13 +23,13 @@ export class WebhookEndpoints {
 
   /** @throws Refusal `invalid_request` for a URL to which nothing is sent; `webhook_endpoint_limit`. */
   async create(accountId: string, draft: EndpointDraft): Promise<IssuedEndpoint> {
-    this.assertReceiver(draft.url);
+    const url = this.receiverOf(draft.url);
     const id = newId();
     const { secret, sealed } = this.secrets.make({ accountId, endpointId: id });
     const endpoint = await this.database.transaction(async (tx) => {
       const limit = this.limits.webhookEndpointsPerAccount;
       if ((await this.store.countLocked(tx, accountId)) >= limit) throw tooMany(limit);
-      const created = await this.store.create(tx, { ...draft, id, accountId });
+      const created = await this.store.create(tx, { ...draft, url, id, accountId });
       await this.store.addSecret(tx, id, sealed);
       return created;
     });
@@ -48,8 +48,8 @@ export class WebhookEndpoints {
 
   /** @throws Refusal `not_found`; `invalid_request` for a URL to which nothing is sent. */
   async change(accountId: string, id: string, changes: EndpointChanges): Promise<WebhookEndpoint> {
-    if (changes.url !== undefined) this.assertReceiver(changes.url);
-    return found(await this.store.change(this.database, accountId, id, changes), id);
+    const url = changes.url === undefined ? undefined : this.receiverOf(changes.url);
+    return found(await this.store.change(this.database, accountId, id, { ...changes, url }), id);
   }
 
   /**
@@ -73,9 +73,15 @@ export class WebhookEndpoints {
     if (!(await this.store.delete(this.database, accountId, id))) throw noEndpoint(id);
   }
 
-  private assertReceiver(url: string): void {
-    const fault = this.guard.faultOf(url);
+  /**
+   * A URL in the one form that each has (WHATWG URL, "URL serializing"), so that two are the same where their texts are. It may be longer than what
+   * was asked for.
+   */
+  private receiverOf(asked: string): string {
+    const url = URL.canParse(asked) ? new URL(asked).href : asked;
+    const fault = this.guard.faultOf(asked) ?? this.guard.faultOf(url);
     if (fault !== null) throw Refusal.ofFields([{ field: 'url', reason: fault }]);
+    return url;
   }
 }
 

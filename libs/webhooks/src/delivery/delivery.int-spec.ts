@@ -218,7 +218,7 @@ describe('an endpoint', () => {
     const moveTo = (accountId: string, id: string, url: string): Promise<WebhookEndpoint> =>
       world.endpoints.change(accountId, id, { origin, url });
 
-    it('is as it was, whatever comes of an attempt to reach the old one', async () => {
+    it('is as it was when an attempt to reach the old one ends', async () => {
       const { accountId, id } = await failWith(410);
       const old = await claimOne();
       await moveTo(accountId, id, 'http://127.0.0.1:2/');

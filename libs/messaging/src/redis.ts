@@ -35,10 +35,17 @@ export class RedisConnections {
 
   /**
    * For subscriptions. Who makes one makes it again whenever the connection is `ready`: the client would renew only what a server has
-   * confirmed, and forgets what waits for one that turns it away, as while its passwords are changed.
+   * confirmed, and forgets what waits for one that turns it away, as while its passwords are changed. So a command that cannot be sent, or has
+   * no answer when the connection ends, fails: to send it later could only undo what was made since, and kept for that, commands would fill
+   * the memory while the server is away.
    */
   subscriber(): Redis {
-    return this.connect({ autoResubscribe: false, maxRetriesPerRequest: null });
+    return this.connect({
+      autoResubscribe: false,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      ...ANSWER_LIMITS,
+    });
   }
 
   /** For BullMQ's workers, which block on it. */

@@ -96,3 +96,34 @@ it('a listener for the events of a job that was turned away gets them once it is
   const count = async (): Promise<number> => Number((await producer.pubsub('NUMSUB', `millrace:job:${jobId}`))[1]);
   await eventually('nobody to be subscribed', async () => (await count()) === 0);
 });
+
+describe('while Redis is away', () => {
+  /** Commands that wait in memory for Redis: that were not sent, and that have no answer. */
+  const waiting = (redis: Redis): number => {
+    const { offlineQueue, commandQueue } = redis as unknown as Record<'offlineQueue' | 'commandQueue', unknown[]>;
+    return offlineQueue.length + commandQueue.length;
+  };
+
+  it('listeners that come and go leave nothing in memory', async () => {
+    const turnedAway = next('error');
+    const live = new LiveSubscriber(subscriber);
+    await turnedAway;
+    for (let count = 0; count < 1_000; count += 1) live.subscribe(randomUUID(), () => undefined).stop();
+    // Its own commands of a connection that is being made.
+    expect(waiting(subscriber)).toBeLessThan(10);
+  });
+
+  it('a listener that asked for its events, and went before the answer, is not subscribed afterwards', async () => {
+    const live = new LiveSubscriber(subscriber);
+    await comeIn();
+    const jobId = randomUUID();
+    const reconnecting = new Promise((resolve) => subscriber.once('reconnecting', resolve));
+    const { stop } = live.subscribe(jobId, () => undefined);
+    for (const socket of sockets) socket.destroy();
+    await reconnecting;
+    stop();
+    await next('ready');
+    await live.subscribe(randomUUID(), () => undefined).subscribed;
+    expect(await producer.pubsub('NUMSUB', `millrace:job:${jobId}`)).toEqual([`millrace:job:${jobId}`, 0]);
+  });
+});

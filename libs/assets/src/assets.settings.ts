@@ -6,6 +6,9 @@ const MIN_BLOB_GRACE_SECONDS = 3_600;
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 
+/** No upload has larger parts, whenever it was begun. */
+export const LARGEST_PART_BYTES = 1_073_741_824;
+
 export const assetSettings = {
   maxUploadBytes: setting(
     'MAX_UPLOAD_BYTES',
@@ -20,7 +23,7 @@ export const assetSettings = {
   uploadPartBytes: setting(
     'UPLOAD_PART_BYTES',
     'Size of the parts of a file that is uploaded in parts, in bytes; at least 5 MiB, which S3 demands.',
-    integer({ min: 5_242_880, max: 1_073_741_824 }).default(33_554_432),
+    integer({ min: 5_242_880, max: LARGEST_PART_BYTES }).default(33_554_432),
   ),
   uploadBytesInMemory: setting(
     'UPLOAD_BYTES_IN_MEMORY',

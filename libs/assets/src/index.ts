@@ -32,7 +32,7 @@ export {
   type ReservedBytes,
   type ResumableUpload,
 } from './upload';
-export { assetSettings, type AssetSettings } from './assets.settings';
+export { assetSettings, LARGEST_PART_BYTES, type AssetSettings } from './assets.settings';
 export {
   BlobStoreError,
   ByteMeter,

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
-import { Controller, Inject } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { AccountStanding } from '@millrace/accounts';
-import { PartLinks, ResumableUploadService } from '@millrace/assets';
-import { API_SETTINGS, type ApiSettings } from '../api.config';
+import { LARGEST_PART_BYTES, PartLinks, ResumableUploadService } from '@millrace/assets';
 import { Serves, type InputOf } from '../endpoints';
 import { arrivingBytes, assertNotEncoded } from '../http';
 import { putUploadPart } from './uploads.endpoints';
@@ -14,7 +13,6 @@ export class PartsController {
     private readonly links: PartLinks,
     private readonly standing: AccountStanding,
     private readonly uploads: ResumableUploadService,
-    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'uploadPartBytes'>,
   ) {}
 
   @Serves(putUploadPart)
@@ -23,7 +21,8 @@ export class PartsController {
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     const accountId = this.links.verify(pathname, searchParams);
     await this.standing.assertActive(accountId);
-    const bytes = Readable.from(arrivingBytes(request, this.settings.uploadPartBytes));
+    // The store bounds each part by its own size: that of new parts may be another one by now.
+    const bytes = Readable.from(arrivingBytes(request, LARGEST_PART_BYTES));
     await this.uploads.receive(accountId, params.id, Number(params.number), bytes);
   }
 }

@@ -78,9 +78,11 @@ export class OpenStreams {
    */
   async sending(response: ServerResponse, holder: StreamHolder, send: () => Promise<void>): Promise<void> {
     const stream = await this.enter(holder);
-    stream.ending.signal.addEventListener('abort', () => response.destroy());
+    const { signal } = stream.ending;
+    signal.addEventListener('abort', () => response.destroy());
     try {
-      // A client may have gone while its place was taken.
+      // While its place was taken, its access may have ended, and its client may have gone.
+      if (signal.aborted) response.destroy();
       if (!response.destroyed) await send();
     } finally {
       this.leave(stream);

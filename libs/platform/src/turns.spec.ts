@@ -151,4 +151,14 @@ describe('reads of one account', () => {
     first.end();
     expect(await Promise.all(pages)).toHaveLength(101);
   });
+
+  it('that were admitted before are not refused, and count with those that wait', async () => {
+    const turns = new Turns(1, 'reads');
+    const first = new Read();
+    const pages = [turns.run('a', first.work)];
+    for (let n = 0; n < 101; n += 1) pages.push(turns.runAdmitted('a', () => Promise.resolve('page')));
+    await expect(turns.run('a', () => Promise.resolve('page'))).rejects.toMatchObject({ code: 'rate_limited' });
+    first.end();
+    expect(await Promise.all(pages)).toHaveLength(102);
+  });
 });

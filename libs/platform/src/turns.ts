@@ -61,10 +61,27 @@ export class Turns {
    * @throws Refusal `rate_limited` when too many wait; what `work` throws.
    */
   async run<T>(owner: string, work: (spend: (ms: number) => void) => Promise<T>): Promise<T> {
+    const waiting = this.queues.get(owner)?.waiting.length ?? 0;
+    if (waiting >= WAITING) {
+      const { of, cure, retrySeconds } = WAITERS[this.whose];
+      const message = `${waiting} ${this.noun} ${of} are waiting for their turn; ${cure}.`;
+      throw new Refusal('rate_limited', message, { retryAfterSeconds: retrySeconds });
+    }
+    return this.runAdmitted(owner, work);
+  }
+
+  /**
+   * As `run`, and waits however many do. For work of what was let in before, whose number something else bounds: a page of an answer that
+   * has begun cannot be refused any more.
+   *
+   * @throws what `work` throws.
+   */
+  async runAdmitted<T>(owner: string, work: (spend: (ms: number) => void) => Promise<T>): Promise<T> {
     const queue = this.queues.get(owner) ?? { running: 0, waiting: [] };
     this.queues.set(owner, queue);
     if (queue.running < this.width) queue.running += 1;
-    else await this.wait(queue);
+    // Resolves when work that ended has left its place.
+    else await new Promise<void>((begin) => queue.waiting.push(begin));
     const beganAt = performance.now();
     let spentMs: number | null = null;
     let tookMs: number | null = null;
@@ -75,16 +92,6 @@ export class Turns {
     } finally {
       this.leave(owner, queue, tookMs ?? performance.now() - beganAt);
     }
-  }
-
-  /** Resolves when work that ended has left its place. */
-  private wait({ waiting }: Queue): Promise<void> {
-    if (waiting.length >= WAITING) {
-      const { of, cure, retrySeconds } = WAITERS[this.whose];
-      const message = `${waiting.length} ${this.noun} ${of} are waiting for their turn; ${cure}.`;
-      throw new Refusal('rate_limited', message, { retryAfterSeconds: retrySeconds });
-    }
-    return new Promise((begin) => waiting.push(begin));
   }
 
   private leave(owner: string, queue: Queue, tookMs: number): void {

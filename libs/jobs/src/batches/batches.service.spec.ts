@@ -55,3 +55,16 @@ describe('a page of the jobs of a batch', () => {
     expect(read).toEqual([0, 1, 2, 3]);
   });
 });
+
+describe('the jobs of a batch, read one by one', () => {
+  it('are read to the last by however many at once, more than may wait for a list', async () => {
+    const batch = batchOf([1_000, 1_000, 0]);
+    const readAll = async (): Promise<number> => {
+      let jobs = 0;
+      for await (const { index } of batch.eachJob(SCOPE, 'a-batch')) jobs += index >= 0 ? 1 : 0;
+      return jobs;
+    };
+    const reads = Array.from({ length: 102 }, readAll);
+    expect(new Set(await Promise.all(reads))).toEqual(new Set([3]));
+  });
+});

@@ -26,6 +26,19 @@ export interface BatchJob {
   place: QueuePlace | null;
 }
 
+interface JobsQuery {
+  /** The place before the first that is asked for; -1: from the first. */
+  after: number;
+  limit: number;
+  status: JobStatus | null;
+}
+
+interface JobsPage {
+  items: BatchJob[];
+  /** After which place the next page begins; null: there is none. */
+  next: number | null;
+}
+
 /** Batches as their account reads and cancels them, always within a scope: a batch outside it is not found. */
 export class Batches {
   private readonly turns = new Turns(LISTS_AT_A_TIME, 'lists of batches');
@@ -63,24 +76,33 @@ export class Batches {
     { cursor, limit, status }: { cursor: string | null; limit: number; status: JobStatus | null },
   ): Promise<Page<BatchJob>> {
     const after = cursor === null ? -1 : Number(decodeCursor(JOBS, cursor, isIndex));
-    return this.turns.run(scope.accountId, async () => {
-      if (!(await this.store.exists(this.database, scope, id))) throw noBatch(id);
-      const places = await this.store.places(this.database, id, { after, limit: limit + 1, status });
-      const shown = withinOutputs(places.slice(0, limit));
-      const items = await this.readJobs(scope, shown);
-      const last = shown.at(-1);
-      if (shown.length === places.length || last === undefined) return { items };
-      return { items, nextCursor: encodeCursor(JOBS, String(last.index)) };
-    });
+    const { items, next } = await this.turns.run(scope.accountId, () =>
+      this.readPage(scope, id, { after, limit, status }),
+    );
+    return next === null ? { items } : { items, nextCursor: encodeCursor(JOBS, String(next)) };
   }
 
-  /** Every job of a batch, in its order; a page of them is read when the one before has been used up. @throws as `listJobs`. */
+  /**
+   * Every job of a batch, in its order; a page of them is read when the one before has been used up. It waits for its turns however many
+   * others wait, and is never refused: its caller bounds how many read at once.
+   *
+   * @throws Refusal `not_found`.
+   */
   async *eachJob(scope: JobScope, id: string): AsyncGenerator<BatchJob> {
-    for (let cursor: string | null | undefined = null; cursor !== undefined;) {
-      const page: Page<BatchJob> = await this.listJobs(scope, id, { cursor, limit: EACH_PAGE, status: null });
-      yield* page.items;
-      cursor = page.nextCursor;
+    for (let after: number | null = -1; after !== null;) {
+      const page: JobsQuery = { after, limit: EACH_PAGE, status: null };
+      const read: JobsPage = await this.turns.runAdmitted(scope.accountId, () => this.readPage(scope, id, page));
+      yield* read.items;
+      after = read.next;
     }
+  }
+
+  private async readPage(scope: JobScope, id: string, { after, limit, status }: JobsQuery): Promise<JobsPage> {
+    if (!(await this.store.exists(this.database, scope, id))) throw noBatch(id);
+    const places = await this.store.places(this.database, id, { after, limit: limit + 1, status });
+    const shown = withinOutputs(places.slice(0, limit));
+    const items = await this.readJobs(scope, shown);
+    return { items, next: shown.length === places.length ? null : (shown.at(-1)?.index ?? null) };
   }
 
   private async readJobs(scope: JobScope, places: readonly BatchPlace[]): Promise<BatchJob[]> {

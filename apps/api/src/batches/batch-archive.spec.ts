@@ -8,9 +8,9 @@ import { BatchArchive } from './batch-archive';
 
 const scope: JobScope = { accountId: 'an account', surface: 'cloud', deploymentId: null, labels: null };
 
-function jobWith(index: number, status: JobStatus, outputs: string[]): BatchJob {
+function jobWith(index: number, status: JobStatus, outputs: string[], id = `job ${index}`): BatchJob {
   const job = {
-    id: `job ${index}`,
+    id,
     status,
     createdAt: new Date(0),
     completedAt: null,
@@ -30,10 +30,15 @@ function jobWith(index: number, status: JobStatus, outputs: string[]): BatchJob 
  * The archive of a batch whose jobs look different each time that they are read.
  *
  * @param lost assets whose bytes are gone.
+ * @param replaced jobs whose places others have taken, and that can be read still.
  * @returns its bytes, which are not compressed.
  */
-async function archiveOf(readings: BatchJob[][], lost: string[] = []): Promise<string> {
-  const batches = { eachJob: () => Readable.from(readings.shift() ?? []) } as unknown as Batches;
+async function archiveOf(readings: BatchJob[][], lost: string[] = [], replaced: BatchJob[] = []): Promise<string> {
+  const batches = {
+    eachJob: () => Readable.from(readings.shift() ?? []),
+    jobBefore: (_: JobScope, { jobId }: { jobId: string }) =>
+      Promise.resolve(replaced.find(({ job }) => job.id === jobId) ?? null),
+  } as unknown as Batches;
   const content = {
     openInput: (_: string, id: string) =>
       lost.includes(id)
@@ -87,6 +92,33 @@ describe('the archive of a batch of which some bytes are gone', () => {
         ],
       },
       { outputs: [{ path: '00001/c.txt', included: true }] },
+    ]);
+  });
+});
+
+describe('the archive of a batch that is retried while it is made', () => {
+  const failed = [jobWith(0, 'failed', ['a.txt', 'b.txt']), jobWith(1, 'failed', ['c.txt'])];
+  const again = [jobWith(0, 'succeeded', ['new.txt'], 'job 0 again'), jobWith(1, 'queued', [], 'job 1 again')];
+
+  it('lists the jobs whose files are in it, and no file of those that took their places', async () => {
+    const archive = await archiveOf([failed, again], ['b.txt'], failed);
+    expect(archive).not.toContain('new.txt');
+    expect(manifestIn(archive)).toMatchObject([
+      {
+        ...{ batch_index: 0, id: 'job 0', status: 'failed' },
+        outputs: [
+          { name: 'a.txt', path: '00000/a.txt', included: true },
+          { name: 'b.txt', included: false },
+        ],
+      },
+      { batch_index: 1, id: 'job 1', status: 'failed', outputs: [{ name: 'c.txt', included: true }] },
+    ]);
+  });
+
+  it('has the status of those that cannot be read any more', async () => {
+    expect(manifestIn(await archiveOf([failed, again]))).toEqual([
+      { batch_index: 0, id: 'job 0', status: 'failed', outputs: [] },
+      { batch_index: 1, id: 'job 1', status: 'failed', outputs: [] },
     ]);
   });
 });

@@ -9,13 +9,16 @@ import { archivePaths } from './archive-names';
 
 type Output = BatchJob['job']['outputs'][number];
 
-/** What an archive has so far. */
-interface Archived {
-  /** Of every job when its outputs were read, by its index: only those of ended jobs are, which change no more. */
-  statuses: Map<number, JobStatus>;
-  /** Of a job, by its index: the places of outputs whose bytes are not there any more. */
-  missing: Map<number, Set<number>>;
+/** A job as it was when its outputs were read: only those of ended jobs are, which change no more. */
+interface ArchivedJob {
+  id: string;
+  status: JobStatus;
+  /** The places of outputs whose bytes are not there any more. */
+  missing: Set<number> | null;
 }
+
+/** What an archive has so far, by the index of the job. A retry may give that to another job meanwhile. */
+type Archived = Map<number, ArchivedJob>;
 
 /**
  * The outputs of a batch as one ZIP stream: of its jobs that have ended. What is in the archive is said at its end, in `manifest.json`.
@@ -33,9 +36,10 @@ export class BatchArchive {
   }
 
   private async *files(scope: JobScope, batchId: string): AsyncGenerator<ZipEntry, void, void> {
-    const archived: Archived = { statuses: new Map(), missing: new Map() };
+    const archived: Archived = new Map();
     for await (const { job, index } of this.batches.eachJob(scope, batchId)) {
-      archived.statuses.set(index, job.status);
+      const noted: ArchivedJob = { id: job.id, status: job.status, missing: null };
+      archived.set(index, noted);
       if (!isTerminal(job.status)) continue;
       const paths = archivePaths(
         index,
@@ -43,7 +47,7 @@ export class BatchArchive {
       );
       for (const [at, output] of job.outputs.entries()) {
         const body = await this.open(scope.accountId, output);
-        if (body === null) noteMissing(archived, index, at);
+        if (body === null) (noted.missing ??= new Set()).add(at);
         else yield { body, path: paths[at] ?? '', mtime: job.completedAt ?? job.createdAt };
       }
     }
@@ -63,25 +67,28 @@ export class BatchArchive {
 
   /** Read again from the jobs: an archive of a million outputs has a list of them that is not kept in memory. */
   private async *manifest(scope: JobScope, batchId: string, archived: Archived): AsyncGenerator<string> {
-    const { statuses, missing } = archived;
     yield `{"batch_id":${JSON.stringify(batchId)},"jobs":[`;
     let separator = '\n';
-    for await (const { job, index } of this.batches.eachJob(scope, batchId)) {
-      const status = statuses.get(index);
-      const outputs = status !== undefined && isTerminal(status) ? manifestOf(job, index, missing.get(index)) : [];
-      yield `${separator}${JSON.stringify({ batch_index: index, id: job.id, status: status ?? job.status, outputs })}`;
+    for await (const read of this.batches.eachJob(scope, batchId)) {
+      const { index } = read;
+      const { id, status, missing } = archived.get(index) ?? { ...read.job, missing: null };
+      const job = archived.has(index) && isTerminal(status) ? await this.archivedJob(scope, id, read) : null;
+      const outputs = job === null ? [] : manifestOf(job, index, missing);
+      yield `${separator}${JSON.stringify({ batch_index: index, id, status, outputs })}`;
       separator = ',\n';
     }
     yield '\n]}\n';
   }
+
+  /** @param read what has its place now. @returns null when it is gone. */
+  private async archivedJob(scope: JobScope, id: string, read: BatchJob): Promise<BatchJob['job'] | null> {
+    const { index, job } = read;
+    if (job.id === id) return job;
+    return (await this.batches.jobBefore(scope, { jobId: id, index }))?.job ?? null;
+  }
 }
 
-function noteMissing({ missing }: Archived, index: number, at: number): void {
-  const ofJob = missing.get(index) ?? new Set();
-  missing.set(index, ofJob.add(at));
-}
-
-function manifestOf({ outputs }: BatchJob['job'], index: number, missing: ReadonlySet<number> | undefined): object[] {
+function manifestOf({ outputs }: BatchJob['job'], index: number, missing: ReadonlySet<number> | null): object[] {
   const paths = archivePaths(
     index,
     outputs.map(({ name }) => name),

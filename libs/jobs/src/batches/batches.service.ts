@@ -97,6 +97,12 @@ export class Batches {
     }
   }
 
+  /** A job that had a place of a batch when it was read, also where a retry gave that to another. Null when it is gone. */
+  async jobBefore(scope: JobScope, place: Pick<BatchPlace, 'jobId' | 'index'>): Promise<BatchJob | null> {
+    const found = await this.turns.runAdmitted(scope.accountId, () => this.readJobs(scope, [place]));
+    return found[0] ?? null;
+  }
+
   private async readPage(scope: JobScope, id: string, { after, limit, status }: JobsQuery): Promise<JobsPage> {
     if (!(await this.store.exists(this.database, scope, id))) throw noBatch(id);
     const places = await this.store.places(this.database, id, { after, limit: limit + 1, status });
@@ -105,7 +111,7 @@ export class Batches {
     return { items, next: shown.length === places.length ? null : (shown.at(-1)?.index ?? null) };
   }
 
-  private async readJobs(scope: JobScope, places: readonly BatchPlace[]): Promise<BatchJob[]> {
+  private async readJobs(scope: JobScope, places: readonly Pick<BatchPlace, 'jobId' | 'index'>[]): Promise<BatchJob[]> {
     const { accountId } = scope;
     const asked = places.map(({ jobId }) => ({ accountId, jobId }));
     const found = asked.length === 0 ? [] : await this.jobs.findEach(this.database, asked);

@@ -146,7 +146,8 @@ it('the TypeScript of the guide runs, with the official client', async () => {
   const modules = modulesOf('clients');
   expect(modules.length).toBeGreaterThan(1);
   for (const file of modules) await run(process.execPath, [file], ofClients());
-  expect(existsSync(join(folder, 'out', 'coral.png'))).toBe(true);
+  const written = readdirSync(join(folder, 'out'));
+  expect(written).toEqual(expect.arrayContaining(['coral.png', expect.stringMatching(/^inverted.*\.png$/)]));
 });
 
 it('the TypeScript of the page on webhooks verifies what was signed, and nothing else', async () => {

@@ -84,7 +84,8 @@ export const headAssetByHash = defineEndpoint({
     }),
   },
   summary: 'Check whether bytes are stored',
-  description: 'After a 200 an asset can be created from this hash for at least an hour.',
+  description:
+    'After a 200 an asset can be created from this hash for at least an hour. For a sub-key it is 200 where an asset of its own over these bytes does not expire within that time, and holds unless these are deleted. After a 404, upload the bytes.',
   answers: { 200: { description: 'The account has bytes of this hash.' } },
   errors: ['blob_not_found'],
 });

@@ -71,3 +71,21 @@ describe('an output of a job with labels', () => {
     expect(await here.uploads.hasBlob(of('bob'), blob.hash)).toBe(true);
   });
 });
+
+describe('bytes that a sub-key asks for by their hash', () => {
+  it('are there for it where an asset of its own stays through the grace, for the account in any case', async () => {
+    const bytes = Buffer.from('soon gone');
+    const upload = async (expiresInSeconds: number): Promise<string> =>
+      (await here.upload(accountId, bytes, { labels: { user: 'ada' }, expiresInSeconds })).asset.blob.hash;
+    const hash = await upload(60);
+    expect(await here.uploads.hasBlob(of('ada'), hash)).toBe(false);
+    expect(await here.uploads.hasBlob(wholeAccount(accountId), hash)).toBe(true);
+    const asked = { filePath: null, tags: [], expiresInSeconds: null };
+    const { asset } = await here.uploads.fromHash(of('ada'), hash, asked);
+    expect(await here.uploads.hasBlob(of('ada'), hash)).toBe(true);
+    await here.assets.remove(of('ada'), asset.id);
+    expect(await here.uploads.hasBlob(of('ada'), hash)).toBe(false);
+    await upload(3_601);
+    expect(await here.uploads.hasBlob(of('ada'), hash)).toBe(true);
+  });
+});

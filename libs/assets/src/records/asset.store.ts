@@ -100,10 +100,11 @@ export class AssetStore {
     return row?.contentType ?? null;
   }
 
-  /** True when the scope has an unexpired asset over this content. */
-  async has(tx: Statements, scope: AssetScope, hash: string): Promise<boolean> {
+  /** True when the scope has an asset over this content with more than `leftSeconds` left; 0: any that is unexpired. */
+  async has(tx: Statements, scope: AssetScope, hash: string, leftSeconds: number): Promise<boolean> {
     const rows = await tx.query(Prisma.sql`
-      SELECT 1 FROM assets a WHERE ${isInScope(scope)} AND a.hash = ${hash} AND ${unexpired} LIMIT 1`);
+      SELECT 1 FROM assets a WHERE ${isInScope(scope)} AND a.hash = ${hash}
+        AND (a.expires_at IS NULL OR a.expires_at > now() + make_interval(secs => ${leftSeconds})) LIMIT 1`);
     return rows.length > 0;
   }
 

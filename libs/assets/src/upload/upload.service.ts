@@ -63,7 +63,10 @@ export class UploadService {
     private readonly resumables: ResumableUploadStore,
     private readonly blobs: BlobService,
     private readonly quota: Pick<StorageQuota, 'reserve'>,
-    private readonly settings: Pick<AssetSettings, 'maxUploadBytes' | 'assetRetentionSeconds' | 'uploadBytesInMemory'>,
+    private readonly settings: Pick<
+      AssetSettings,
+      'maxUploadBytes' | 'assetRetentionSeconds' | 'uploadBytesInMemory' | 'blobGraceSeconds'
+    >,
   ) {
     this.memory = new StagingMemory(settings.uploadBytesInMemory);
   }
@@ -202,7 +205,7 @@ export class UploadService {
     hash: string,
     asked: Omit<AssetFields, 'labels'>,
   ): Promise<{ asset: AssetRecord; isNew: boolean }> {
-    const blob = await this.findBlob(scope, hash);
+    const blob = await this.findBlob(scope, hash, 0);
     if (blob === null) throw new Refusal('blob_not_found', `This account has no bytes with the hash ${hash}.`);
     const fields = { ...asked, labels: scope.labels };
     const known = await this.assets.contentTypeOf(this.database, scope, blob.hash);
@@ -211,13 +214,17 @@ export class UploadService {
     return { asset, isNew };
   }
 
-  /** True when the account has bytes of this hash; `fromHash` then finds them throughout the grace. A sub-key has those of its assets. */
+  /**
+   * True when the account has bytes of this hash; `fromHash` then finds them throughout the grace (wire supplement, section 1). A sub-key
+   * has those of its assets: of those that stay so long, unless they are deleted.
+   */
   async hasBlob(scope: AssetScope, hash: string): Promise<boolean> {
-    return (await this.findBlob(scope, hash)) !== null;
+    return (await this.findBlob(scope, hash, this.settings.blobGraceSeconds)) !== null;
   }
 
-  private async findBlob(scope: AssetScope, hash: string): Promise<StoredBlob | null> {
-    if (scope.labels !== null && !(await this.assets.has(this.database, scope, hash))) return null;
+  /** @param leftSeconds for which a sub-key's asset over the bytes has to stay. */
+  private async findBlob(scope: AssetScope, hash: string, leftSeconds: number): Promise<StoredBlob | null> {
+    if (scope.labels !== null && !(await this.assets.has(this.database, scope, hash, leftSeconds))) return null;
     return this.blobs.find(scope.accountId, hash);
   }
 

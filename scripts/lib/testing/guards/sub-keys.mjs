@@ -98,7 +98,7 @@ export const SUB_KEY_GUARDS = [
   of(
     "a sub-key knows nothing of the account's bytes",
     'libs/assets/src/upload/upload.service.ts',
-    'if (scope.labels !== null && !(await this.assets.has(this.database, scope, hash))) return null;',
+    'if (scope.labels !== null && !(await this.assets.has(this.database, scope, hash, leftSeconds))) return null;',
     '',
     SUB_KEYS,
   ),

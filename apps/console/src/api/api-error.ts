@@ -1,6 +1,6 @@
 import type { NodeErrors } from '@millrace/contracts';
 
-/** The code of an act that was sent, and to which no answer arrived: it may have been done. */
+/** The code of an act that was sent, and to which no answer arrived that says what became of it: it may have been done. */
 export const ANSWER_LOST = 'answer_lost';
 
 /** An answer of the API that is no success: its envelope (contract, 7.1), or what stands for it when none arrived. */

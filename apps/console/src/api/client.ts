@@ -10,10 +10,11 @@ interface RequestOptions {
   signal?: AbortSignal;
   /** Whichever account the browser is signed in to by now: to find that out. */
   ofAnyAccount?: true;
+  /** It changes nothing, although its method could: the question is the body. */
+  onlyReads?: true;
 }
 
-const UNKNOWN =
-  'The connection broke before an answer arrived. It is not known whether this was done; look before you repeat it.';
+const UNKNOWN = 'It is not known whether this was done; look before you repeat it.';
 
 let shownAccount: string | null = null;
 
@@ -30,7 +31,8 @@ export function accountHeader(): Record<string, string> {
 /**
  * Send a request with the session's cookie, for the account that the page shows. Unsafe requests carry the header that a page of another origin cannot set.
  *
- * @throws ApiError for every answer that is no success, and when none arrives.
+ * @throws ApiError for every answer that is no success, and when none arrives. Of an act, `answer_lost` where it may have been done: the
+ *   answer did not arrive, or is a 5xx, which a proxy also sends when it stops waiting, and the service when a commit was not confirmed.
  */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = 'GET', body, rawBody, headers = {}, signal, ofAnyAccount = false } = options;
@@ -49,10 +51,36 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
   };
   const response = await fetch(path, init).catch((cause: unknown) => {
     if (signal?.aborted) throw cause;
-    throw isSafe ? unreachable() : new ApiError(0, ANSWER_LOST, UNKNOWN);
+    const broken = `The connection broke before an answer arrived. ${UNKNOWN}`;
+    throw isAct(options) ? new ApiError(0, ANSWER_LOST, broken) : unreachable();
   });
-  if (!response.ok) throw await readError(response);
-  return response;
+  if (response.ok) return response;
+  const error = await readError(response);
+  if (response.status < 500 || !isAct(options)) throw error;
+  const { status, retryAfterS, requestId } = error;
+  throw new ApiError(status, ANSWER_LOST, `The server answered ${status}. ${UNKNOWN}`, null, retryAfterS, requestId);
+}
+
+/**
+ * Read the JSON of a successful answer.
+ *
+ * @param options of its request.
+ * @throws ApiError where it breaks off or is something else: `answer_lost` of an act, as in `send`.
+ */
+export async function jsonOf<T>(response: Response, options: RequestOptions = {}): Promise<T> {
+  try {
+    return (await response.json()) as T;
+  } catch (cause) {
+    if (options.signal?.aborted) throw cause;
+    if (!isAct(options)) throw unreachable();
+    const requestId = response.headers.get('x-request-id');
+    const broken = `The server's answer cannot be read. ${UNKNOWN}`;
+    throw new ApiError(response.status, ANSWER_LOST, broken, null, null, requestId);
+  }
+}
+
+function isAct({ method = 'GET', onlyReads }: RequestOptions): boolean {
+  return method !== 'GET' && method !== 'HEAD' && onlyReads !== true;
 }
 
 function unreachable(): ApiError {
@@ -61,8 +89,7 @@ function unreachable(): ApiError {
 
 /** Send a request and read its JSON. @throws ApiError */
 export async function sendForJson<T>(path: string, options?: RequestOptions): Promise<T> {
-  const response = await send(path, options);
-  return (await response.json()) as T;
+  return jsonOf<T>(await send(path, options), options);
 }
 
 /** A query string of the parameters that have a value. */

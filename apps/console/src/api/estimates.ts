@@ -15,6 +15,7 @@ export const estimateQuery = (deployment: string | undefined, graphText: string)
         method: 'POST',
         rawBody: `{"workflow":${graphText}}`,
         signal,
+        onlyReads: true,
       }),
     }),
     placeholderData: keepPreviousData,

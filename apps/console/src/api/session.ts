@@ -76,7 +76,11 @@ export const offerQuery = queryOptions({
   queryFn: async ({ client }): Promise<SignInOffer | null> => {
     if (linkOfAddress === null) return null;
     try {
-      const offer = await sendForJson<SignInOffer>(`${SESSIONS}/offers`, { method: 'POST', body: linkOfAddress });
+      const offer = await sendForJson<SignInOffer>(`${SESSIONS}/offers`, {
+        method: 'POST',
+        body: linkOfAddress,
+        onlyReads: true,
+      });
       if (!offer.asked_here) return offer;
       await enter(client, await signIn(linkOfAddress));
     } catch (error) {

@@ -1,9 +1,10 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { newIdempotencyKey } from '../../../src/api/idempotency-key';
+import { isUnanswered, sendOnce } from '../../../src/api/send-once';
 import { Button } from '../../../src/ui/controls/button';
 import { Field } from '../../../src/ui/controls/field';
 import { Modal } from '../../../src/ui/controls/modal';
+import { Caution } from '../../../src/ui/display/caution';
 import { ErrorNote } from '../../../src/ui/display/error-note';
 import { notify } from '../../../src/ui/display/notices';
 import { formatCredits } from '../../../src/ui/format';
@@ -15,11 +16,13 @@ const MICROS = 1_000_000;
 export function AdjustCredits({ accountId, onClose }: { accountId: string; onClose: () => void }): ReactNode {
   const [credits, setCredits] = useState('');
   const [reason, setReason] = useState('');
-  const [key] = useState(newIdempotencyKey);
+  const act = `adjust the credits of ${accountId}`;
   const client = useQueryClient();
   const adjust = useMutation({
-    mutationFn: () =>
-      adjustCredits(accountId, { amount_micros: Math.round(Number(credits) * MICROS), reason: reason.trim() }, key),
+    mutationFn: () => {
+      const adjustment = { amount_micros: Math.round(Number(credits) * MICROS), reason: reason.trim() };
+      return sendOnce(act, (key) => adjustCredits(accountId, adjustment, key));
+    },
     onSuccess: (balance) => {
       client.setQueryData(balanceQuery(accountId).queryKey, balance);
       notify(`The account has ${formatCredits(balance.available_micros)} credits available`);
@@ -73,6 +76,12 @@ export function AdjustCredits({ accountId, onClose }: { accountId: string; onClo
         </Field>
       </form>
       {adjust.isError && <ErrorNote error={adjust.error} title="It was refused" />}
+      {isUnanswered(act) && !adjust.isPending && (
+        <Caution>
+          The last adjustment of this account has no answer yet. Compare the available credits. The same credits and
+          reason, sent again, count once; others are refused once if the last adjustment was made.
+        </Caution>
+      )}
     </Modal>
   );
 }

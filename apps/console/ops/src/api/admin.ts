@@ -1,5 +1,5 @@
 import { ApiError } from '../../../src/api/api-error';
-import { send } from '../../../src/api/client';
+import { jsonOf, send } from '../../../src/api/client';
 import { reason } from './reason';
 
 const REASON = 'Millrace-Reason';
@@ -28,7 +28,7 @@ export async function sendAdmin(path: string, { headers, ...request }: AdminRequ
 
 /** Send a request to the admin API and read its JSON. @throws ApiError */
 export async function admin<T>(path: string, request?: AdminRequest): Promise<T> {
-  return (await (await sendAdmin(path, request)).json()) as T;
+  return jsonOf<T>(await sendAdmin(path, request), request);
 }
 
 function isAboutReason(error: unknown): error is ApiError {

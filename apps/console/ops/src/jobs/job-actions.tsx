@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useNavigate } from '@tanstack/react-router';
-import { newIdempotencyKey } from '../../../src/api/idempotency-key';
+import { isUnanswered, sendOnce } from '../../../src/api/send-once';
 import { Button } from '../../../src/ui/controls/button';
 import { Icon } from '../../../src/ui/controls/icon';
 import { cancelJob, redriveJob, type OperatedJob } from '../api/jobs';
@@ -9,16 +9,11 @@ import { Confirm } from '../parts/confirm';
 /** What an operator does with a job: cancel one that has not ended, run an ended one again. */
 export function JobActions({ job: { id, status, completed_at } }: { job: OperatedJob }): ReactNode {
   const [asking, setAsking] = useState<'cancel' | 'redrive' | null>(null);
-  // Of one question: a press that is repeated after a lost answer makes no second job.
-  const [key, setKey] = useState('');
   const navigate = useNavigate();
   const close = (): void => setAsking(null);
-  const askToRedrive = (): void => {
-    setKey(newIdempotencyKey());
-    setAsking('redrive');
-  };
+  const act = `redrive ${id}`;
   const redrive = async (): Promise<void> => {
-    const made = await redriveJob(id, key);
+    const made = await sendOnce(act, (key) => redriveJob(id, key));
     await navigate({ to: '/jobs/$jobId', params: { jobId: made.id } });
   };
   return (
@@ -29,7 +24,7 @@ export function JobActions({ job: { id, status, completed_at } }: { job: Operate
         </Button>
       )}
       {completed_at !== null && (
-        <Button icon={<Icon name="again" />} onClick={askToRedrive}>
+        <Button icon={<Icon name="again" />} onClick={() => setAsking('redrive')}>
           Redrive
         </Button>
       )}
@@ -56,6 +51,8 @@ export function JobActions({ job: { id, status, completed_at } }: { job: Operate
         >
           This job stays ended. A new job of the same account runs the same graph, at today&apos;s price and on the
           account&apos;s credits.
+          {isUnanswered(act) &&
+            ' The last redrive has no answer yet: sent again, it makes no second job and opens the one that was made.'}
         </Confirm>
       )}
     </>

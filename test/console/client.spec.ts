@@ -1,0 +1,103 @@
+import { ANSWER_LOST, type ApiError } from '../../apps/console/src/api/api-error';
+import { send, sendForJson } from '../../apps/console/src/api/client';
+import { isUnanswered, sendOnce } from '../../apps/console/src/api/send-once';
+
+const ACT = { method: 'POST' } as const;
+
+afterEach(() => jest.restoreAllMocks());
+
+function answer(body: string, status: number): void {
+  const headers = { 'x-request-id': 'r-1' };
+  jest.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(body, { status, headers }));
+}
+
+const errorOf = async (sent: Promise<unknown>): Promise<ApiError> =>
+  sent.then(
+    () => Promise.reject(new Error('It succeeded')),
+    (error: ApiError) => error,
+  );
+
+describe('an act of the console', () => {
+  it.each([
+    ['of a proxy', '<html>', 504],
+    ['of the service', '{"error":{"code":"upstream_error","message":"A part of the service failed."}}', 500],
+  ])('may have been done after a 5xx %s', async (_, body, status) => {
+    answer(body, status);
+    expect(await errorOf(send('/x', ACT))).toMatchObject({ code: ANSWER_LOST, status, requestId: 'r-1' });
+  });
+
+  it.each(['', '{"id":', '<html>'])(
+    'may have been done where the body of a success cannot be read: %p',
+    async (body) => {
+      answer(body, 201);
+      expect(await errorOf(sendForJson('/x', ACT))).toMatchObject({ code: ANSWER_LOST, requestId: 'r-1' });
+    },
+  );
+
+  it('was not done where the service refuses it', async () => {
+    answer('{"error":{"code":"forbidden","message":"No."}}', 403);
+    expect(await errorOf(send('/x', ACT))).toMatchObject({ code: 'forbidden', status: 403 });
+  });
+});
+
+describe('a read of the console', () => {
+  it.each([{}, { ...ACT, onlyReads: true as const }])('failed, and no more, after a 5xx: %p', async (options) => {
+    answer('', 504);
+    expect(await errorOf(send('/x', options))).toMatchObject({ code: 'no_envelope', status: 504 });
+  });
+
+  it('is one that may succeed later where its answer breaks off', async () => {
+    answer('{"id":', 200);
+    expect(await errorOf(sendForJson('/x'))).toMatchObject({ code: 'unreachable', status: 0 });
+  });
+});
+
+describe('an act that is sent once', () => {
+  const under = (keys: string[], outcome: () => Promise<unknown>) => (key: string) => {
+    keys.push(key);
+    return outcome();
+  };
+  const refusedWith = (body: string, status: number) => (): Promise<unknown> => {
+    answer(body, status);
+    return send('/x', ACT);
+  };
+  const unknown = refusedWith('', 504);
+  const refused = refusedWith('{"error":{"code":"forbidden","message":"No."}}', 403);
+  const reused = refusedWith('{"error":{"code":"idempotency_key_reuse","message":"No."}}', 422);
+  const done = async (): Promise<unknown> => 1;
+
+  it('keeps its key until an answer says what became of it', async () => {
+    const keys: string[] = [];
+    for (const outcome of [unknown, refused, unknown]) await errorOf(sendOnce('grant', under(keys, outcome)));
+    expect(isUnanswered('grant')).toBe(true);
+    expect(isUnanswered('another')).toBe(false);
+    await sendOnce('grant', under(keys, done));
+    expect(isUnanswered('grant')).toBe(false);
+    await sendOnce('grant', under(keys, done));
+    expect(new Set(keys.slice(0, 4)).size).toBe(1);
+    expect(keys[4]).not.toBe(keys[0]);
+  });
+
+  it('has the same key while its answer is awaited', async () => {
+    const keys: string[] = [];
+    let end = (_: unknown): void => undefined;
+    const first = sendOnce(
+      'slow',
+      under(keys, () => new Promise((resolve) => (end = resolve))),
+    );
+    await sendOnce('slow', under(keys, done));
+    end(1);
+    await first;
+    expect(keys[1]).toBe(keys[0]);
+  });
+
+  it.each([
+    ['it was refused at once', [refused]],
+    ['the service knows the key with other content, so that it was done', [unknown, reused]],
+  ])('is over where %s', async (_, outcomes) => {
+    const keys: string[] = [];
+    for (const outcome of outcomes) await errorOf(sendOnce('over', under(keys, outcome)));
+    await sendOnce('over', under(keys, done));
+    expect(keys.at(-1)).not.toBe(keys[0]);
+  });
+});

@@ -189,7 +189,10 @@ it('looks again at what a listing that was cut off left out', async () => {
     }
   };
   const met = new Set<string>();
-  const get = (name: string): Promise<null> => Promise.resolve(void met.add(name) ?? null);
+  const get = (name: string): Promise<null> => {
+    met.add(name);
+    return Promise.resolve(null);
+  };
   const loop = new ResealErasureNotesLoop(rotatingNotes({ list, get } as unknown as NoteStore));
   expect(await loop.runOnce()).toBe(1);
   await expect(loop.runOnce()).rejects.toThrow('away');

@@ -22,9 +22,9 @@ export async function recordEnds(statements: Statements, limit: number): Promise
     SELECT b.id, ready.ended_at FROM ${ready} ready
     JOIN batches b ON b.id = ready.id AND b.retries = ready.retries AND b.completed_at IS NULL
     ORDER BY b.id FOR UPDATE OF b`;
-  const ended = statementPart<'id' | 'account_id'>('ended')`
+  const ended = statementPart<'id' | 'account_id' | 'retries'>('ended')`
     UPDATE batches b SET completed_at = coalesce(locked.ended_at, now())
-    FROM ${locked} locked WHERE b.id = locked.id RETURNING b.id, b.account_id`;
+    FROM ${locked} locked WHERE b.id = locked.id RETURNING b.id, b.account_id, b.retries`;
   const rows = await statements.rows(composeStatement([recordBatchEndPart(ended)])`SELECT id FROM ${ended}`);
   return rows.length;
 }

@@ -289,13 +289,41 @@ describe('the end of a batch', () => {
     expect([completedAt, await messagesOf(id)]).toEqual([null, 0]);
   });
 
+  it('is not shown to receivers once the batch has gone on: its next end has another message', async () => {
+    await endpoint();
+    const id = await batchOf(['failed']);
+    const loop = new CompleteBatchesLoop(test.database);
+    await loop.runOnce();
+    await retry(id);
+    const reader = new WebhookBatches(test.database, world.store);
+    const read = (...ends: (number | null)[]): Promise<(object | null)[]> =>
+      reader.read(
+        ends.map((retries) => ({
+          accountId: world.accountId,
+          batchId: id,
+          origin: 'https://api.example.com',
+          retries,
+        })),
+      );
+    // One that a version before recorded does not say which end it is of.
+    expect(await read(0, null)).toEqual([null, expect.objectContaining({ status: 'active' })]);
+    await end(['succeeded']);
+    await loop.runOnce();
+    expect(await read(0, 1)).toEqual([null, expect.objectContaining({ status: 'completed' })]);
+    const messages = await test.database.models.webhookMessage.findMany({
+      where: { batchId: id },
+      orderBy: { id: 'asc' },
+    });
+    expect(messages.map(({ data }) => data)).toEqual([{ retries: 0 }, { retries: 1 }]);
+  });
+
   it('is shown to receivers as a poll shows it, to its own account alone', async () => {
     const id = await batchOf(['succeeded', 'failed']);
     const reader = new WebhookBatches(test.database, world.store);
     const origin = 'https://api.example.com';
     const shown = await reader.read([
-      { accountId: world.accountId, batchId: id, origin },
-      { accountId: newId(), batchId: id, origin },
+      { accountId: world.accountId, batchId: id, origin, retries: 0 },
+      { accountId: newId(), batchId: id, origin, retries: 0 },
     ]);
     expect(shown).toEqual([
       expect.objectContaining({

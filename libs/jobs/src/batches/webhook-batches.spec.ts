@@ -38,7 +38,7 @@ const ended = (): BatchRecord => ({
 it('a batch is read once, however many endpoints get a message of it', async () => {
   const batch = ended();
   const { batches, asked } = readerOf(batch);
-  const one = { batchId: batch.id, origin };
+  const one = { batchId: batch.id, origin, retries: batch.retries };
   const shown = await batches.read([
     { ...one, accountId },
     { ...one, accountId: other },

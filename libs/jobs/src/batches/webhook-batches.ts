@@ -14,16 +14,18 @@ export class WebhookBatches {
   ) {}
 
   readonly read: ReadBatches = async (asked) => {
-    const shown = new Map<string, object | null>();
+    const found = new Map<string, { retries: number; shown: object }>();
     // One at a time: the counts of a batch of 10,000 jobs take some 20 ms of the database.
     for (const { accountId, batchId } of new Map(asked.map((one) => [keyOf(one), one])).values()) {
       const batch = await this.store.findOfAccount(this.database, accountId, batchId);
-      shown.set(
-        keyOf({ accountId, batchId }),
-        batch === null ? null : presentBatch({ prefix: prefixOf(batch) }, batch),
-      );
+      if (batch === null) continue;
+      const shown = presentBatch({ prefix: prefixOf(batch) }, batch);
+      found.set(keyOf({ accountId, batchId }), { retries: batch.retries, shown });
     }
-    return asked.map((one) => shown.get(keyOf(one)) ?? null);
+    return asked.map((one) => {
+      const batch = found.get(keyOf(one));
+      return batch === undefined || (one.retries ?? batch.retries) !== batch.retries ? null : batch.shown;
+    });
   };
 }
 

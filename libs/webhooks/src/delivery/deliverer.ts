@@ -32,7 +32,10 @@ const CLOSE_MS = 5_000;
 const LANES: readonly Lane[] = ['slow', 'quick'];
 
 const NOT_SENT = { status: null, durationMs: 0, answer: '' };
-const EXPIRED: SendResult = { ...NOT_SENT, error: 'What it is about is past its retention.' };
+const EXPIRED: SendResult = {
+  ...NOT_SENT,
+  error: 'What it is about is past its retention, or goes on: its next end has a message of its own.',
+};
 const UNSIGNED: SendResult = {
   ...NOT_SENT,
   error: 'There is no secret to sign with. Rotate the secret of the endpoint.',

@@ -15,6 +15,8 @@ export interface JobOfMessage extends Addressed {
 /** The batch whose end is sent. */
 export interface BatchOfMessage extends Addressed {
   batchId: string;
+  /** How often its jobs had been tried again by then; null in messages of versions that did not record it. */
+  retries: number | null;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface BatchOfMessage extends Addressed {
  */
 export type ReadJobs = (jobs: readonly JobOfMessage[]) => Promise<(object | null)[]>;
 
-/** The same of batches. */
+/** The same of batches; null also for one whose jobs were tried again since: its next end has a message of its own. */
 export type ReadBatches = (batches: readonly BatchOfMessage[]) => Promise<(object | null)[]>;
 
 /** What messages are about, read when they are sent. */
@@ -40,8 +42,8 @@ export async function readData(
   const ofJobs = messages.flatMap(({ accountId, jobId, origin }) =>
     jobId === null ? [] : { accountId, jobId, origin },
   );
-  const ofBatches = messages.flatMap(({ accountId, batchId, origin }) =>
-    batchId === null ? [] : { accountId, batchId, origin },
+  const ofBatches = messages.flatMap(({ accountId, batchId, origin, data }) =>
+    batchId === null ? [] : { accountId, batchId, origin, retries: retriesOf(data) },
   );
   const jobs = ofJobs.length === 0 ? [] : await readers.jobs(ofJobs);
   const batches = ofBatches.length === 0 ? [] : await readers.batches(ofBatches);
@@ -51,6 +53,10 @@ export async function readData(
     if (batchId !== null) return batches[next.batch++] ?? null;
     return data ?? { endpoint_id: endpointId };
   });
+}
+
+function retriesOf(data: { retries?: unknown } | null): number | null {
+  return typeof data?.retries === 'number' ? data.retries : null;
 }
 
 /** What is sent: the text that is signed. */

@@ -12,7 +12,7 @@ export interface ClaimedMessage {
   type: string;
   jobId: string | null;
   batchId: string | null;
-  /** What is sent, where it is neither a job nor a batch. */
+  /** What is sent, where it is neither a job nor a batch; of a batch `{retries}`, which names the end that it is about. */
   data: object | null;
   createdAt: Date;
   /** Names the attempt: its result counts while no later one has begun. */

@@ -85,9 +85,11 @@ export async function webhookVerdicts(
   accountId: string,
   receiver: Pick<HookReceiver, 'accepted'>,
 ): Promise<Verdict[]> {
+  // The end of a batch whose jobs were tried again before it was sent is not sent.
   const { rows: messages } = await client.query<MessageRow>(`
     SELECT m.id, m.type, m.job_id, m.batch_id, m.state, j.status
-    FROM webhook_messages m LEFT JOIN jobs j ON j.id = m.job_id`);
+    FROM webhook_messages m LEFT JOIN jobs j ON j.id = m.job_id LEFT JOIN batches b ON b.id = m.batch_id
+    WHERE coalesce((m.data ->> 'retries')::int, b.retries) IS NOT DISTINCT FROM b.retries`);
   const { rows: ends } = await client.query<{ id: string; messages: number }>(
     `SELECT j.id, (SELECT count(*) FROM webhook_messages m WHERE m.job_id = j.id)::int AS messages
      FROM jobs j WHERE j.account_id = $1 AND j.delivery = 'done'

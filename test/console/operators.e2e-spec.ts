@@ -1,4 +1,7 @@
+import { operatorActs } from './suites/operator-acts';
 import { operators } from './suites/operators';
 import { ConsoleStack } from './support/console-stack';
 
-operators(new ConsoleStack({ workers: 1 }));
+const shared = new ConsoleStack({ workers: 1 });
+operators(shared);
+operatorActs(shared);

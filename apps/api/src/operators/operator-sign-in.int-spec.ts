@@ -100,6 +100,13 @@ describe('signing in by the provider', () => {
     expect(log.body.entries[0]).toMatchObject({ actor: 'operator:ada@example.com' });
   });
 
+  it('leaves the session in the browser, and nothing of the flow', async () => {
+    const browser = new Browser();
+    await browser.signIn('ada');
+    expect(browser.cookie('millrace_operator')).not.toBe('');
+    expect(browser.cookie('millrace_operator_sign_in')).toBe('');
+  });
+
   it('gives who has several groups the strongest role, and no more', async () => {
     const browser = new Browser();
     await browser.signIn('ben');

@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { deploymentsQuery, turnDeployment, type Deployment } from '../api/deployments';
+import { useSession } from '../shell/session-context';
 import { Button } from '../ui/controls/button';
 import { Icon } from '../ui/controls/icon';
 import { notifyError } from '../ui/display/notices';
@@ -24,10 +25,11 @@ export function DeploymentActions({ deployment, mayWrite }: { deployment: Deploy
     onError: (error) => notifyError(`“${name}” did not ${verb}`, error),
     onSettled: () => client.invalidateQueries({ queryKey: deploymentsQuery.queryKey }),
   });
+  const maySubmit = useSession().may('jobs:write');
   const draining = deleting_at !== null;
   return (
     <div className="deployment-actions">
-      {!draining && state === 'ready' && (
+      {maySubmit && !draining && state === 'ready' && (
         <Link className="button" to="/new" search={{ deployment: id }}>
           <Icon name="plus" />
           New job here

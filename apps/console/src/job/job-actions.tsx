@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { Job } from '@millrace/contracts';
 import { isEnded } from '../api/job-facts';
 import { cancelJob, jobQuery, type JobPlace } from '../api/jobs';
+import { useSession } from '../shell/session-context';
 import { Button } from '../ui/controls/button';
 import { Icon } from '../ui/controls/icon';
 import { notifyError } from '../ui/display/notices';
@@ -13,6 +14,7 @@ import { mergeJob } from './merge-job';
 /** What can be done with a job. */
 export function JobActions({ job, place }: { job: Job; place: JobPlace }): ReactNode {
   const [copying, setCopying] = useState(false);
+  const mayWrite = useSession().may('jobs:write');
   const client = useQueryClient();
   const cancel = useMutation({
     mutationFn: () => cancelJob(place),
@@ -26,15 +28,19 @@ export function JobActions({ job, place }: { job: Job; place: JobPlace }): React
       <Button icon={<Icon name="copy" />} onClick={() => setCopying(true)}>
         Copy as …
       </Button>
-      <Link
-        className="button"
-        to="/new"
-        search={place.deployment === undefined ? { from: place.id } : { from: place.id, deployment: place.deployment }}
-      >
-        <Icon name="again" />
-        Run again with changes
-      </Link>
-      {!isEnded(status) && (
+      {mayWrite && (
+        <Link
+          className="button"
+          to="/new"
+          search={
+            place.deployment === undefined ? { from: place.id } : { from: place.id, deployment: place.deployment }
+          }
+        >
+          <Icon name="again" />
+          Run again with changes
+        </Link>
+      )}
+      {mayWrite && !isEnded(status) && (
         <Button
           kind="danger"
           icon={<Icon name="stop" />}

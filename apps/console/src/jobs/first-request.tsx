@@ -4,12 +4,18 @@ import { CodeBlock } from '../ui/display/code-block';
 import { Empty } from '../ui/display/empty';
 
 /** The first request, for this host: what an empty list is for. */
-export function FirstRequest(): ReactNode {
+export function FirstRequest({ mayWrite }: { mayWrite: boolean }): ReactNode {
   return (
     <Empty icon="jobs" title="No jobs yet">
       <p>
-        A job runs one graph. <Link to="/new">Run the first one here</Link>, or submit it from a terminal; it appears at
-        once.
+        A job runs one graph.{' '}
+        {mayWrite ? (
+          <>
+            <Link to="/new">Run the first one here</Link>, or submit it from a terminal; it appears at once.
+          </>
+        ) : (
+          'This session may not run one: it needs the scope jobs:write. Submitted from a terminal, it appears at once.'
+        )}
       </p>
       <CodeBlock label="Terminal" text={curl(window.location.origin)} />
     </Empty>

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { jobListQuery } from '../api/jobs';
 import { Page } from '../shell/page';
+import { useSession } from '../shell/session-context';
 import { Empty } from '../ui/display/empty';
 import { ErrorNote } from '../ui/display/error-note';
 import { Icon } from '../ui/controls/icon';
@@ -19,6 +20,7 @@ const route = getRouteApi('/jobs');
 /** The account's jobs, newest first, with their live states. */
 export function JobsPage(): ReactNode {
   const search = route.useSearch();
+  const mayWrite = useSession().may('jobs:write');
   const list = useInfiniteQuery(jobListQuery(filterOf(search)));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const jobs = list.data?.pages.flatMap((page) => page.jobs) ?? [];
@@ -27,21 +29,23 @@ export function JobsPage(): ReactNode {
     <Page
       title="Jobs"
       actions={
-        <>
-          <CancelSelected
-            jobs={jobs.filter((job) => selected.has(job.id))}
-            deployment={search.deployment}
-            onDone={() => setSelected(new Set())}
-          />
-          <Link
-            className="button primary"
-            to="/new"
-            search={search.deployment === undefined ? {} : { deployment: search.deployment }}
-          >
-            <Icon name="plus" />
-            New job
-          </Link>
-        </>
+        mayWrite && (
+          <>
+            <CancelSelected
+              jobs={jobs.filter((job) => selected.has(job.id))}
+              deployment={search.deployment}
+              onDone={() => setSelected(new Set())}
+            />
+            <Link
+              className="button primary"
+              to="/new"
+              search={search.deployment === undefined ? {} : { deployment: search.deployment }}
+            >
+              <Icon name="plus" />
+              New job
+            </Link>
+          </>
+        )
       }
     >
       <FilterBar search={search} />
@@ -49,7 +53,7 @@ export function JobsPage(): ReactNode {
         <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
       )}
       {list.isPending && <Skeleton lines={8} />}
-      {list.isSuccess && jobs.length === 0 && (filtered ? <NoMatch /> : <FirstRequest />)}
+      {list.isSuccess && jobs.length === 0 && (filtered ? <NoMatch /> : <FirstRequest mayWrite={mayWrite} />)}
       {jobs.length > 0 && (
         <JobTable
           jobs={jobs}

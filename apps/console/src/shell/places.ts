@@ -23,7 +23,7 @@ interface Place extends Demands {
 const PLACES: readonly Place[] = [
   { to: '/jobs', label: 'Jobs', icon: 'jobs' },
   { to: '/batches', label: 'Batches', icon: 'batches', scope: 'jobs:read' },
-  { to: '/new', label: 'New job', icon: 'plus' },
+  { to: '/new', label: 'New job', icon: 'plus', scope: 'jobs:write' },
   { to: '/assets', label: 'Assets', icon: 'assets', scope: 'assets:read' },
   { to: '/models', label: 'Models', icon: 'models', scope: 'assets:read' },
   { to: '/deployments', label: 'Deployments', icon: 'deployments', scope: 'jobs:read' },

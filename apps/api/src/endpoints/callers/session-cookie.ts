@@ -38,12 +38,12 @@ export function setSessionCookie(
   secret: string,
   cookie: SessionCookie = SESSION_COOKIE,
 ): void {
-  response.setHeader('Set-Cookie', `${cookie.name}=${secret}; ${attributesOf(cookie)}${secureAttribute(request)}`);
+  response.append('Set-Cookie', `${cookie.name}=${secret}; ${attributesOf(cookie)}${secureAttribute(request)}`);
 }
 
 export function clearSessionCookie(request: Request, response: Response, cookie: SessionCookie = SESSION_COOKIE): void {
   const attributes = `${attributesOf(cookie)}; Max-Age=0${secureAttribute(request)}`;
-  response.setHeader('Set-Cookie', `${cookie.name}=; ${attributes}`);
+  response.append('Set-Cookie', `${cookie.name}=; ${attributes}`);
 }
 
 /** Over TLS, as far as this process knows: by the connection, by what a trusted proxy says, or by the public URL. */

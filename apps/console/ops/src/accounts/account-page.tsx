@@ -10,6 +10,7 @@ import { Skeleton } from '../../../src/ui/display/skeleton';
 import { Ago } from '../../../src/ui/display/time';
 import { formatCredits } from '../../../src/ui/format';
 import { accountQuery, balanceQuery, changeAccount, type Account } from '../api/accounts';
+import { useMay } from '../api/use-may';
 import { Confirm } from '../parts/confirm';
 import { Updated } from '../parts/updated';
 import { StatusSign } from './accounts-page';
@@ -63,6 +64,8 @@ export function AccountPage(): ReactNode {
 
 function Suspend({ account: { id, name, status } }: { account: Account }): ReactNode {
   const [asking, setAsking] = useState(false);
+  const mayAct = useMay('operator');
+  if (!mayAct) return null;
   const suspends = status === 'active';
   return (
     <>
@@ -90,11 +93,12 @@ function Suspend({ account: { id, name, status } }: { account: Account }): React
 function Credits({ accountId }: { accountId: string }): ReactNode {
   const balance = useQuery(balanceQuery(accountId));
   const [adjusting, setAdjusting] = useState(false);
+  const mayAdjust = useMay('finance');
   return (
     <section className="panel" aria-labelledby="credits">
       <div className="panel-head">
         <h2 id="credits">Credits</h2>
-        <Button onClick={() => setAdjusting(true)}>Grant or take back</Button>
+        {mayAdjust && <Button onClick={() => setAdjusting(true)}>Grant or take back</Button>}
       </div>
       <div className="panel-body">
         {balance.isError && <ErrorNote error={balance.error} onRetry={() => void balance.refetch()} />}
@@ -114,11 +118,12 @@ function Credits({ accountId }: { accountId: string }): ReactNode {
 
 function Limits({ account }: { account: Account }): ReactNode {
   const [changing, setChanging] = useState(false);
+  const mayChange = useMay('operator');
   return (
     <section className="panel" aria-labelledby="limits">
       <div className="panel-head">
         <h2 id="limits">Limits</h2>
-        <Button onClick={() => setChanging(true)}>Change</Button>
+        {mayChange && <Button onClick={() => setChanging(true)}>Change</Button>}
       </div>
       <div className="panel-body">
         <LimitFacts account={account} />

@@ -1,13 +1,15 @@
 import { useState, type ReactNode } from 'react';
 import { Button } from '../../../src/ui/controls/button';
 import { turnDeployment, type Deployment } from '../api/deployments';
+import { useMay } from '../api/use-may';
 import { Confirm } from '../parts/confirm';
 
 /** Stops a deployment, or starts a stopped one. One that is about to be deleted has no acts. */
 export function TurnDeployment({ deployment }: { deployment: Deployment }): ReactNode {
   const { id, name, state, deleting_at } = deployment;
   const [asking, setAsking] = useState(false);
-  if (deleting_at !== null) return null;
+  const mayTurn = useMay('operator');
+  if (deleting_at !== null || !mayTurn) return null;
   const starts = state === 'stopped';
   return (
     <>

@@ -1,9 +1,10 @@
 import { useState, type ReactNode } from 'react';
 import { useNavigate } from '@tanstack/react-router';
-import { isUnanswered, sendOnce } from '../../../src/api/send-once';
+import { isUnanswered, sendOnce } from '../../../src/api/idempotency-key';
 import { Button } from '../../../src/ui/controls/button';
 import { Icon } from '../../../src/ui/controls/icon';
 import { cancelJob, redriveJob, type OperatedJob } from '../api/jobs';
+import { useMay } from '../api/use-may';
 import { Confirm } from '../parts/confirm';
 
 /** What an operator does with a job: cancel one that has not ended, run an ended one again. */
@@ -12,10 +13,12 @@ export function JobActions({ job: { id, status, completed_at } }: { job: Operate
   const navigate = useNavigate();
   const close = (): void => setAsking(null);
   const act = `redrive ${id}`;
+  const mayAct = useMay('operator');
   const redrive = async (): Promise<void> => {
     const made = await sendOnce(act, (key) => redriveJob(id, key));
     await navigate({ to: '/jobs/$jobId', params: { jobId: made.id } });
   };
+  if (!mayAct) return null;
   return (
     <>
       {completed_at === null && status !== 'canceling' && (

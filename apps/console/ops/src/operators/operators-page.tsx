@@ -8,6 +8,7 @@ import { Skeleton } from '../../../src/ui/display/skeleton';
 import { Sign } from '../../../src/ui/display/status';
 import { Ago, useNow } from '../../../src/ui/display/time';
 import { operatorTokensQuery, revokeOperatorToken, type OperatorToken } from '../api/operator-tokens';
+import { useMay } from '../api/use-may';
 import { Confirm } from '../parts/confirm';
 import { Rows, type Column } from '../parts/rows';
 import { CreateToken } from './create-token';
@@ -32,13 +33,16 @@ const COLUMNS: readonly Column<OperatorToken>[] = [
 export function OperatorsPage(): ReactNode {
   const tokens = useQuery(operatorTokensQuery);
   const [creating, setCreating] = useState(false);
+  const mayCreate = useMay('admin');
   return (
     <Page
       title="Operators"
       beside={
-        <Button kind="primary" onClick={() => setCreating(true)}>
-          New token
-        </Button>
+        mayCreate && (
+          <Button kind="primary" onClick={() => setCreating(true)}>
+            New token
+          </Button>
+        )
       }
     >
       {tokens.isError && <ErrorNote error={tokens.error} onRetry={() => void tokens.refetch()} />}
@@ -64,7 +68,8 @@ function End({ of: { expires_at: end, revoked_at: revoked } }: { of: OperatorTok
 
 function Revoke({ token: { id, name, revoked_at: revoked } }: { token: OperatorToken }): ReactNode {
   const [asking, setAsking] = useState(false);
-  if (revoked !== null) return null;
+  const mayRevoke = useMay('admin');
+  if (revoked !== null || !mayRevoke) return null;
   return (
     <>
       <Button onClick={() => setAsking(true)}>Revoke</Button>

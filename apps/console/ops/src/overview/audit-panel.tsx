@@ -16,7 +16,6 @@ export function AuditPanel(): ReactNode {
     onSettled: () => client.invalidateQueries({ queryKey: lastAuditQuery.queryKey }),
   });
   const seen = last.data?.details;
-  const findings = run.data?.findings ?? seen?.first ?? [];
   return (
     <section className="panel" aria-labelledby="audit">
       <div className="panel-head">
@@ -43,19 +42,17 @@ export function AuditPanel(): ReactNode {
             </span>
           </p>
         )}
-        {findings.length > 0 && <Findings findings={findings} all={seen?.findings ?? findings.length} />}
+        {seen && seen.first.length > 0 && <Findings findings={seen.first} all={seen.findings} />}
       </div>
     </section>
   );
 }
 
-const SHOWN = 20;
-
 function Findings({ findings, all }: { findings: readonly Finding[]; all: number }): ReactNode {
   return (
     <>
       <ul className="findings">
-        {findings.slice(0, SHOWN).map(({ audit, check, subject, detail }, index) => (
+        {findings.map(({ audit, check, subject, detail }, index) => (
           <li key={index}>
             <strong>
               {audit}: {check}
@@ -65,10 +62,10 @@ function Findings({ findings, all }: { findings: readonly Finding[]; all: number
           </li>
         ))}
       </ul>
-      {all > SHOWN && (
+      {all > findings.length && (
         <p className="small soft">
-          The first {SHOWN} of {all}. All of them: <code>millrace admin audit</code>. What to do: docs/operations.md,
-          Alerts.
+          The first {findings.length} of {all}. All of them: <code>millrace admin audit</code>. What to do:
+          docs/operations.md, Alerts.
         </p>
       )}
     </>

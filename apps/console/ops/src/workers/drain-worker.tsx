@@ -1,12 +1,14 @@
 import { useState, type ReactNode } from 'react';
 import { Button } from '../../../src/ui/controls/button';
+import { useMay } from '../api/use-may';
 import { drainWorker, type Worker } from '../api/workers';
 import { Confirm } from '../parts/confirm';
 
 /** Lets a worker finish and take nothing more, or takes that back. */
 export function DrainWorker({ worker: { id, host, state, running_jobs } }: { worker: Worker }): ReactNode {
   const [asking, setAsking] = useState(false);
-  if (state === 'stopped' || state === 'lost') return null;
+  const mayDrain = useMay('operator');
+  if (!mayDrain || state === 'stopped' || state === 'lost') return null;
   const verb = state === 'draining' ? 'undrain' : 'drain';
   const jobs = running_jobs.length === 1 ? 'the job' : `the ${running_jobs.length} jobs`;
   return (

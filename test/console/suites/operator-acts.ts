@@ -1,0 +1,113 @@
+import type { Page } from 'playwright-core';
+import { newId } from '@millrace/contracts';
+import { ApiClient, type TestAccount, type TestStack } from '@millrace/testing';
+import type { ConsoleBrowser } from '../support/console-browser';
+import type { ConsoleStack } from '../support/console-stack';
+
+let stack: TestStack;
+let account: TestAccount;
+let browser: ConsoleBrowser;
+
+const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
+
+async function signIn(page: Page, token = stack.env['MILLRACE_ADMIN_TOKEN'] ?? ''): Promise<void> {
+  await page.getByLabel('Admin token').fill(token);
+  await press(page, 'Sign in');
+}
+
+/** The service does what the next POST there asks for, and its answer is lost on the way. */
+async function loseAnswer(page: Page, path: RegExp): Promise<void> {
+  let lost = false;
+  await page.route(path, async (route) => {
+    if (lost || route.request().method() !== 'POST') return route.fallback();
+    lost = true;
+    await route.fetch();
+    return route.fulfill({ status: 504, contentType: 'text/html', body: '<h1>504 Gateway Time-out</h1>' });
+  });
+}
+
+/** Acts of operators: those whose answer is lost, and what each role is offered. */
+export function operatorActs(shared: ConsoleStack): void {
+  beforeAll(async () => {
+    ({ stack, browser } = shared);
+    account = await stack.createAccount();
+  });
+
+  describe("an operator's act", () => {
+    it('of which a proxy says 504 grants credits once, also after the dialog was opened again', async () => {
+      const where = { accountId: account.id, reason: 'a lost answer' };
+      const page = await browser.openForOperator(`/accounts/${account.id}`);
+      await signIn(page);
+      const grant = async (): Promise<void> => {
+        await press(page, 'Grant or take back');
+        await page.getByRole('spinbutton', { name: 'Credits' }).fill('1000');
+        await page.getByLabel('Reason').fill(where.reason);
+        await press(page, 'Grant the credits');
+      };
+      await page.getByRole('button', { name: 'Grant or take back' }).waitFor();
+      await loseAnswer(page, new RegExp(`/accounts/${account.id}/credits$`));
+      await grant();
+      await page.getByText('No answer arrived', { exact: true }).waitFor();
+      await page.getByText('The last adjustment of this account has no answer yet').waitFor();
+      await press(page, 'Do nothing');
+      await grant();
+      await page.getByText(/credits available$/).waitFor();
+      expect(await stack.test.database.models.ledgerTransaction.count({ where })).toBe(1);
+    });
+
+    it('of which a proxy says 504 redrives a job once, also after the dialog was opened again', async () => {
+      const client = new ApiClient(stack.publicUrl, account.apiKey);
+      const { id } = await client.run({
+        '1': { class_type: 'EmptyImage', inputs: { width: 64, height: 64, batch_size: 1, color: 1 } },
+        '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'again' } },
+      });
+      const page = await browser.openForOperator(`/jobs/${id}`);
+      await signIn(page);
+      await loseAnswer(page, /\/redrive$/);
+      await press(page, 'Redrive');
+      await press(page, 'Redrive the job');
+      await page.getByText('No answer arrived', { exact: true }).waitFor();
+      await press(page, 'Do nothing');
+      await press(page, 'Redrive');
+      await page.getByText('it makes no second job').waitFor();
+      await press(page, 'Redrive the job');
+      await page.waitForURL((url) => /\/jobs\/[0-9a-f-]{36}$/.test(url.pathname) && !url.pathname.endsWith(id));
+      expect(await stack.test.database.models.job.count({ where: { accountId: account.id } })).toBe(2);
+    });
+
+    it('is offered to who may do it', async () => {
+      const { token } = await stack.admin<{ token: string }>('POST', '/operator-tokens', {
+        name: 'looks-on',
+        role: 'viewer',
+      });
+      const page = await browser.openForOperator(`/accounts/${account.id}`);
+      await signIn(page, token);
+      const offered = async (): Promise<string[]> => {
+        await page.locator('#main h1').waitFor();
+        return page.locator('#main').getByRole('button').allTextContents();
+      };
+      await page.getByText('Held for jobs').waitFor();
+      expect((await offered()).join()).not.toMatch(/Suspend|Grant|Change/);
+      await page.goto(browser.operatorsAddress('/operators'));
+      await page.getByRole('cell', { name: /looks-on/ }).waitFor();
+      expect((await offered()).join()).not.toMatch(/New token|Revoke/);
+      await page.goto(browser.operatorsAddress('/workers'));
+      await page.getByRole('table', { name: 'Workers' }).waitFor();
+      expect((await offered()).join()).not.toMatch(/rain/);
+    });
+  });
+
+  describe('the audit panel', () => {
+    it('shows what the newest run found, also of another operator', async () => {
+      const page = await browser.openForOperator();
+      await signIn(page);
+      await press(page, 'Run an audit');
+      await page.getByText('All hold', { exact: true }).waitFor();
+      const found = { audit: 'credits', check: 'made-up', subject: 'nothing', detail: 'of a test' };
+      const details = { ok: false, audits: ['credits'], findings: 1, truncated: false, first: [found] };
+      const run = { actor: 'token:another', action: 'audit.run', subjectType: 'audit', subjectId: 'invariants' };
+      await stack.test.database.models.auditEntry.create({ data: { ...run, id: newId(), details } });
+      await page.getByText('credits: made-up').waitFor();
+    });
+  });
+}

@@ -87,12 +87,10 @@ export const BatchSchema = z
     status: z.enum(BATCH_STATUSES).meta({ description: '`completed` when every job has ended, however.' }),
     created_at: z.iso.datetime(),
     completed_at: z.iso.datetime().nullable().meta({ description: 'When the last job ended.' }),
-    expires_at: z.iso
-      .datetime()
-      .meta({
-        description:
-          'The batch and its jobs can be read until then; jobs that a rule of a label keeps for a shorter time go before.',
-      }),
+    expires_at: z.iso.datetime().meta({
+      description:
+        'The batch and its jobs can be read until then; jobs that a rule of a label keeps for a shorter time go before.',
+    }),
     item_count: z.int().meta({ description: 'Jobs that were asked for.' }),
     job_count: z.int().meta({ description: 'Jobs that were accepted.' }),
     counts: CountsSchema,

@@ -129,7 +129,7 @@ export class ResumableUploadStore {
   ): Promise<ResumableUpload[]> {
     return tx.rows(Prisma.sql`
       SELECT ${columns} FROM resumable_uploads u
-      WHERE ${isOf(accountId, labels)} AND NOT ${isHeld} AND (u.id > ${afterId}::uuid) IS NOT FALSE
+      WHERE ${isOf(accountId, labels)} AND NOT ${isHeld} AND coalesce(u.id > ${afterId}::uuid, true)
       ORDER BY u.id LIMIT ${limit}`);
   }
 

@@ -1,6 +1,6 @@
 import { ANSWER_LOST, type ApiError } from '../../apps/console/src/api/api-error';
 import { send, sendForJson } from '../../apps/console/src/api/client';
-import { isUnanswered, sendOnce } from '../../apps/console/src/api/send-once';
+import { isUnanswered, sendOnce } from '../../apps/console/src/api/idempotency-key';
 
 const ACT = { method: 'POST' } as const;
 

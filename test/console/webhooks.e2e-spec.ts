@@ -1,4 +1,5 @@
 import { finance } from './suites/finance';
+import { twoPeople } from './suites/two-people';
 import { webhooks } from './suites/webhooks';
 import { ConsoleStack } from './support/console-stack';
 
@@ -9,3 +10,4 @@ const settings = {
 const shared = new ConsoleStack({ workers: 1, settings });
 webhooks(shared);
 finance(shared);
+twoPeople(shared);

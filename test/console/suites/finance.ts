@@ -104,6 +104,7 @@ export function finance(shared: ConsoleStack): void {
       const { body: both } = await api.call<{ spend_caps: object[] }>('GET', '/platform/v1/spend');
       expect(both.spend_caps).toMatchObject([{ ...cap, monthly_micros: 400_000_000, monthly_at_cap: 'finish' }]);
       await press(page, 'Delete the cap of account');
+      await press(page, 'Delete the cap');
       await page.getByText('Jobs may cost as much as there are credits.').waitFor();
       await page.close();
     });
@@ -133,6 +134,7 @@ export function finance(shared: ConsoleStack): void {
       await press(page, 'Set the limit');
       await page.getByText('kept for 48 h').waitFor();
       await press(page, 'Delete the limit of user=ada');
+      await press(page, 'Delete the limit');
       await page.getByText('3 jobs at a time').waitFor({ state: 'detached' });
       const api = new ApiClient(stack.publicUrl, account.apiKey);
       const { body } = await api.call<{ label_rules: object[] }>('GET', '/platform/v1/label-rules');

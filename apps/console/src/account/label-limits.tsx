@@ -1,6 +1,12 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { deleteLabelRule, labelRulesQuery, putLabelRule, type LabelRule } from '../api/label-rules';
+import {
+  deleteLabelRule,
+  labelRulesQuery,
+  putLabelRule,
+  type LabelRule,
+  type LabelRuleDraft,
+} from '../api/label-rules';
 import type { AtCap } from '../api/spend';
 import { useSession } from '../shell/session-context';
 import { Button } from '../ui/controls/button';
@@ -8,6 +14,7 @@ import { Field } from '../ui/controls/field';
 import { ErrorNote } from '../ui/display/error-note';
 import { formatExactCredits } from '../ui/format';
 import { amountOf, textOf } from './amount-text';
+import { DeleteBound } from './delete-bound';
 
 const HOUR_SECONDS = 3_600;
 
@@ -40,7 +47,7 @@ export function LabelLimits(): ReactNode {
   const client = useQueryClient();
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: labelRulesQuery.queryKey });
   const rules = useQuery(labelRulesQuery);
-  const remove = useMutation({ mutationFn: deleteLabelRule, onSuccess: refresh });
+  const [removing, setRemoving] = useState<LabelRule | null>(null);
   return (
     <section className="panel" aria-labelledby="label-limits">
       <div className="panel-head">
@@ -58,49 +65,47 @@ export function LabelLimits(): ReactNode {
               <span className="small faint">{limitsOf(rule)}</span>
             </span>
             {mayWrite && (
-              <Button aria-label={`Delete the limit of ${nameOf(rule)}`} onClick={() => remove.mutate(rule.id)}>
+              <Button aria-label={`Delete the limit of ${nameOf(rule)}`} onClick={() => setRemoving(rule)}>
                 Delete
               </Button>
             )}
           </li>
         ))}
       </ul>
-      {remove.isError && <ErrorNote error={remove.error} title="The limit was not deleted" />}
+      {removing !== null && (
+        <DeleteBound
+          kind="limit"
+          name={nameOf(removing)}
+          act={() => deleteLabelRule(removing.id)}
+          refresh={refresh}
+          onClose={() => setRemoving(null)}
+        >
+          Jobs with this label may use more from then on, up to the limits of the account.
+        </DeleteBound>
+      )}
       {mayWrite && rules.data !== undefined && <LimitForm rules={rules.data} onSet={refresh} />}
     </section>
   );
 }
 
-/** The rule of the label that is named, as it is, with what was edited: what nobody touched is sent as it was. */
+/** The rule of the label that is named, with what was edited. What nobody touched is sent as it is when it is sent: another may have changed it meanwhile. */
 function LimitForm({ rules, onSet }: { rules: readonly LabelRule[]; onSet: () => Promise<void> }): ReactNode {
   const [edits, setEdits] = useState<Edits>({});
+  const client = useQueryClient();
   const put = useMutation({
-    mutationFn: putLabelRule,
+    mutationFn: async () =>
+      putLabelRule(withEdits(await client.fetchQuery({ ...labelRulesQuery, staleTime: 0 }), edits)),
     onSuccess: async () => {
       await onSet();
       setEdits({});
     },
   });
-  const { label: text = '', ...edited } = edits;
-  const { label, value } = labelOf(text);
-  const rule = rules.find((known) => known.label === label && known.value === value);
-  const limitOf = (name: Limit): number | null => amountOf(edited[name], rule?.[name] ?? null, UNITS[name]);
-  const atCapOf = (name: AtCapName): AtCap | null =>
-    edited[name] === undefined ? (rule?.[name] ?? null) : (AT_CAPS.find((known) => known === edited[name]) ?? null);
-  const limits = LIMITS.map(({ name }) => limitOf(name)).filter((limit) => limit !== null);
-  const isFit = label !== '' && limits.length > 0 && limits.every((limit) => limit >= 0);
+  const draft = withEdits(rules, edits);
+  const limits = LIMITS.map(({ name }) => draft[name]).filter((limit) => limit !== null);
+  const isFit = draft.label !== '' && limits.length > 0 && limits.every((limit) => limit >= 0);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    put.mutate({
-      label,
-      value,
-      max_jobs: limitOf('max_jobs'),
-      daily_micros: limitOf('daily_micros'),
-      monthly_micros: limitOf('monthly_micros'),
-      retention_seconds: limitOf('retention_seconds'),
-      daily_at_cap: atCapOf('daily_at_cap'),
-      monthly_at_cap: atCapOf('monthly_at_cap'),
-    });
+    put.mutate();
   };
   const edit = (name: keyof Edits, to: string): void => setEdits({ ...edits, [name]: to });
   return (
@@ -111,7 +116,7 @@ function LimitForm({ rules, onSet }: { rules: readonly LabelRule[]; onSet: () =>
             {...ids}
             className="input"
             placeholder="user or user=ada"
-            value={text}
+            value={edits.label ?? ''}
             onChange={(event) => edit('label', event.target.value)}
           />
         )}
@@ -124,7 +129,7 @@ function LimitForm({ rules, onSet }: { rules: readonly LabelRule[]; onSet: () =>
               className="input"
               placeholder="no limit"
               inputMode="decimal"
-              value={edited[name] ?? textOf(rule?.[name] ?? null, UNITS[name])}
+              value={edits[name] ?? textOf(draft[name], UNITS[name])}
               onChange={(event) => edit(name, event.target.value)}
             />
           )}
@@ -136,7 +141,7 @@ function LimitForm({ rules, onSet }: { rules: readonly LabelRule[]; onSet: () =>
             <select
               {...ids}
               className="input"
-              value={atCapOf(name) ?? ''}
+              value={draft[name] ?? ''}
               onChange={(event) => edit(name, event.target.value)}
             >
               <option value="">end what needs more</option>
@@ -152,6 +157,24 @@ function LimitForm({ rules, onSet }: { rules: readonly LabelRule[]; onSet: () =>
       {put.isError && <ErrorNote error={put.error} title="The limit was not set" />}
     </form>
   );
+}
+
+function withEdits(rules: readonly LabelRule[], { label: text = '', ...edited }: Edits): LabelRuleDraft {
+  const { label, value } = labelOf(text);
+  const rule = rules.find((known) => known.label === label && known.value === value);
+  const limitOf = (name: Limit): number | null => amountOf(edited[name], rule?.[name] ?? null, UNITS[name]);
+  const atCapOf = (name: AtCapName): AtCap | null =>
+    edited[name] === undefined ? (rule?.[name] ?? null) : (AT_CAPS.find((known) => known === edited[name]) ?? null);
+  return {
+    label,
+    value,
+    max_jobs: limitOf('max_jobs'),
+    daily_micros: limitOf('daily_micros'),
+    monthly_micros: limitOf('monthly_micros'),
+    retention_seconds: limitOf('retention_seconds'),
+    daily_at_cap: atCapOf('daily_at_cap'),
+    monthly_at_cap: atCapOf('monthly_at_cap'),
+  };
 }
 
 /** Without a value it is for every value, each by itself. */

@@ -7,6 +7,7 @@ import { Field } from '../ui/controls/field';
 import { ErrorNote } from '../ui/display/error-note';
 import { formatExactCredits } from '../ui/format';
 import { amountOf, textOf } from './amount-text';
+import { DeleteBound } from './delete-bound';
 
 const SPANS = [
   { span: 'daily', name: 'day' },
@@ -23,7 +24,7 @@ export function SpendCaps(): ReactNode {
   const client = useQueryClient();
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: spendCapsQuery.queryKey });
   const caps = useQuery(spendCapsQuery);
-  const remove = useMutation({ mutationFn: deleteSpendCap, onSuccess: refresh });
+  const [removing, setRemoving] = useState<SpendCap | null>(null);
   return (
     <section className="panel" aria-labelledby="spend-caps">
       <div className="panel-head">
@@ -39,42 +40,49 @@ export function SpendCaps(): ReactNode {
               <span className="small faint">{usedOf(cap)}</span>
             </span>
             {mayWrite && cap.scope !== 'label' && (
-              <Button aria-label={`Delete the cap of ${nameOf(cap)}`} onClick={() => remove.mutate(cap.id)}>
+              <Button aria-label={`Delete the cap of ${nameOf(cap)}`} onClick={() => setRemoving(cap)}>
                 Delete
               </Button>
             )}
           </li>
         ))}
       </ul>
-      {remove.isError && <ErrorNote error={remove.error} title="The cap was not deleted" />}
-      {mayWrite && caps.data !== undefined && (
-        <AccountCap cap={caps.data.find(({ scope }) => scope === 'account')} onSet={refresh} />
+      {removing !== null && (
+        <DeleteBound
+          kind="cap"
+          name={nameOf(removing)}
+          act={() => deleteSpendCap(removing.id)}
+          refresh={refresh}
+          onClose={() => setRemoving(null)}
+        >
+          Jobs may cost more from then on, up to the other caps and the credits of the account.
+        </DeleteBound>
       )}
+      {mayWrite && caps.data !== undefined && <AccountCap cap={ofAccount(caps.data)} onSet={refresh} />}
     </section>
   );
 }
 
-/** The cap as it is, with what was edited: what nobody touched is sent as it was. */
+/** The cap as it is, with what was edited. What nobody touched is sent as it is when it is sent: another may have changed it meanwhile. */
 function AccountCap({ cap, onSet }: { cap: SpendCap | undefined; onSet: () => Promise<void> }): ReactNode {
   const [edits, setEdits] = useState<Edits>({});
+  const client = useQueryClient();
   const put = useMutation({
-    mutationFn: putAccountCap,
+    mutationFn: async () => {
+      const caps = await client.fetchQuery({ ...spendCapsQuery, staleTime: 0 });
+      return putAccountCap(withEdits(ofAccount(caps), edits));
+    },
     onSuccess: async () => {
       await onSet();
       setEdits({});
     },
   });
-  const micros = (span: Span): number | null => amountOf(edits[span], cap?.[`${span}_micros`] ?? null);
-  const atCap = (span: Span): AtCap => edits[`${span}_at_cap`] ?? cap?.[`${span}_at_cap`] ?? 'finish';
-  const isFit = SPANS.every(({ span }) => isAmount(micros(span))) && SPANS.some(({ span }) => micros(span) !== null);
+  const draft = withEdits(cap, edits);
+  const amounts = SPANS.map(({ span }) => draft[`${span}_micros`]);
+  const isFit = amounts.every(isAmount) && amounts.some((micros) => micros !== null);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    put.mutate({
-      daily_micros: micros('daily'),
-      monthly_micros: micros('monthly'),
-      daily_at_cap: atCap('daily'),
-      monthly_at_cap: atCap('monthly'),
-    });
+    put.mutate();
   };
   return (
     <form className="label-form" aria-label="Cap of the account" onSubmit={submit}>
@@ -97,7 +105,7 @@ function AccountCap({ cap, onSet }: { cap: SpendCap | undefined; onSet: () => Pr
               <select
                 {...ids}
                 className="input"
-                value={atCap(span)}
+                value={draft[`${span}_at_cap`]}
                 onChange={(event) => setEdits({ ...edits, [`${span}_at_cap`]: event.target.value as AtCap })}
               >
                 <option value="finish">let running jobs finish</option>
@@ -113,6 +121,18 @@ function AccountCap({ cap, onSet }: { cap: SpendCap | undefined; onSet: () => Pr
       {put.isError && <ErrorNote error={put.error} title="The cap was not set" />}
     </form>
   );
+}
+
+const ofAccount = (caps: readonly SpendCap[]): SpendCap | undefined => caps.find(({ scope }) => scope === 'account');
+
+function withEdits(cap: SpendCap | undefined, edits: Edits): Parameters<typeof putAccountCap>[0] {
+  const atCap = (span: Span): AtCap => edits[`${span}_at_cap`] ?? cap?.[`${span}_at_cap`] ?? 'finish';
+  return {
+    daily_micros: amountOf(edits.daily, cap?.daily_micros ?? null),
+    monthly_micros: amountOf(edits.monthly, cap?.monthly_micros ?? null),
+    daily_at_cap: atCap('daily'),
+    monthly_at_cap: atCap('monthly'),
+  };
 }
 
 const isAmount = (micros: number | null): boolean => micros === null || (Number.isSafeInteger(micros) && micros >= 0);

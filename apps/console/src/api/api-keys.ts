@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Scope } from '@millrace/contracts';
-import { send, sendForJson } from './client';
+import { deleteRecord, sendForJson } from './client';
 
 const POLL_MS = 10_000;
 const KEYS = '/platform/v1/api-keys';
@@ -60,5 +60,5 @@ export function rotateApiKey(id: string, overlapSeconds: number): Promise<Issued
 
 /** End a key, and all keys that it made. @throws ApiError */
 export async function revokeApiKey(id: string): Promise<void> {
-  await send(`${KEYS}/${id}`, { method: 'DELETE' });
+  await deleteRecord(`${KEYS}/${id}`);
 }

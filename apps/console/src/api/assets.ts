@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { Asset, AssetPage } from '@millrace/contracts';
-import { queryOf, send, sendForJson } from './client';
+import { deleteRecord, queryOf, sendForJson } from './client';
 
 const PAGE_SIZE = 60;
 /** Uploads of others and outputs of running jobs appear by themselves; what this page does is shown at once. */
@@ -41,5 +41,5 @@ export const assetQuery = (id: string) =>
 
 /** @throws ApiError `asset_in_use` while a job refers to it. */
 export async function deleteAsset(id: string): Promise<void> {
-  await send(`${ASSETS}/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  await deleteRecord(`${ASSETS}/${encodeURIComponent(id)}`);
 }

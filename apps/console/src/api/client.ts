@@ -103,3 +103,16 @@ export function queryOf(parameters: Record<string, string | number | undefined>)
 export function surfaceOf(deployment: string | undefined): string {
   return deployment === undefined ? '' : `/deployment/${encodeURIComponent(deployment)}`;
 }
+
+/**
+ * Delete what has this address. What is not there any more was deleted by somebody else, or by a press before: that is done, too.
+ *
+ * @throws ApiError for every answer but success and 404.
+ */
+export async function deleteRecord(path: string): Promise<void> {
+  try {
+    await send(path, { method: 'DELETE' });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+  }
+}

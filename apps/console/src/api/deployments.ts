@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { DeploymentState, ModelName } from '@millrace/contracts';
 import { ApiError } from './api-error';
-import { send, sendForJson, surfaceOf } from './client';
+import { deleteRecord, send, sendForJson, surfaceOf } from './client';
 
 const POLL_MS = 5_000;
 /** While a state is about to change. */
@@ -102,7 +102,7 @@ export function turnDeployment(id: string, verb: 'start' | 'stop'): Promise<Depl
  * @throws ApiError `deployment_busy` while it has jobs and is not to drain.
  */
 export async function deleteDeployment(id: string, drain: boolean): Promise<void> {
-  await send(`${DEPLOYMENTS}/${encodeURIComponent(id)}${drain ? '?drain=true' : ''}`, { method: 'DELETE' });
+  await deleteRecord(`${DEPLOYMENTS}/${encodeURIComponent(id)}${drain ? '?drain=true' : ''}`);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { send, sendForJson } from './client';
+import { deleteRecord, sendForJson } from './client';
 import { ApiError } from './api-error';
 
 const PATH = '/platform/v1/export-destination';
@@ -99,5 +99,5 @@ export function testExportDestination(): Promise<ExportDelivery> {
 
 /** Its credentials go with it. @throws ApiError */
 export async function removeExportDestination(): Promise<void> {
-  await send(PATH, { method: 'DELETE' });
+  await deleteRecord(PATH);
 }

@@ -1,7 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
-import { send, sendForJson } from './client';
+import { deleteRecord, sendForJson } from './client';
 import type { AtCap } from './spend';
 
+const POLL_MS = 5_000;
 const PATH = '/platform/v1/label-rules';
 
 /** What jobs with a label may use. Null: no limit of this kind. */
@@ -26,6 +27,7 @@ export interface LabelRule extends LabelRuleDraft {
 export const labelRulesQuery = queryOptions({
   queryKey: ['label-rules'],
   queryFn: async ({ signal }) => (await sendForJson<{ label_rules: LabelRule[] }>(PATH, { signal })).label_rules,
+  refetchInterval: POLL_MS,
 });
 
 /** Make the rule of a label and a value, or change it. @throws ApiError */
@@ -35,5 +37,5 @@ export function putLabelRule(draft: LabelRuleDraft): Promise<LabelRule> {
 
 /** @throws ApiError */
 export async function deleteLabelRule(id: string): Promise<void> {
-  await send(`${PATH}/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  await deleteRecord(`${PATH}/${encodeURIComponent(id)}`);
 }

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { MemberRole } from '@millrace/contracts';
-import { send, sendForJson } from './client';
+import { deleteRecord, sendForJson } from './client';
 
 const POLL_MS = 10_000;
 const MEMBERS = '/platform/v1/members';
@@ -41,7 +41,7 @@ export function invite(wish: { email: string; role: MemberRole }): Promise<Invit
 
 /** Take an invitation back. @throws ApiError */
 export async function withdrawInvitation(id: string): Promise<void> {
-  await send(`${INVITATIONS}/${id}`, { method: 'DELETE' });
+  await deleteRecord(`${INVITATIONS}/${id}`);
 }
 
 /** Give a member another role. @throws ApiError */
@@ -51,5 +51,5 @@ export function changeRole(id: string, role: MemberRole): Promise<Member> {
 
 /** End a member, with their sessions and keys. @throws ApiError */
 export async function removeMember(id: string): Promise<void> {
-  await send(`${MEMBERS}/${id}`, { method: 'DELETE' });
+  await deleteRecord(`${MEMBERS}/${id}`);
 }

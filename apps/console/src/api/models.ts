@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { ModelName } from '@millrace/contracts';
-import { queryOf, send, sendForJson } from './client';
+import { deleteRecord, queryOf, sendForJson } from './client';
 
 export const MODELS = '/platform/v1/models';
 
@@ -86,7 +86,7 @@ export function importModel(draft: ModelImportDraft): Promise<LibraryModel> {
 
 /** With its bytes. @throws ApiError `model_in_use` while a job or a deployment names it. */
 export async function deleteModel(id: string): Promise<void> {
-  await send(`${MODELS}/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  await deleteRecord(`${MODELS}/${encodeURIComponent(id)}`);
 }
 
 /** `checkpoints/base.safetensors`. */

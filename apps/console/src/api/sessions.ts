@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { send, sendForJson } from './client';
+import { deleteRecord, send, sendForJson } from './client';
 
 const POLL_MS = 10_000;
 const SESSIONS = '/platform/v1/sessions';
@@ -26,7 +26,7 @@ export const sessionsQuery = queryOptions({
 
 /** End another session. @throws ApiError */
 export async function endSession(id: string): Promise<void> {
-  await send(`${SESSIONS}/${id}`, { method: 'DELETE' });
+  await deleteRecord(`${SESSIONS}/${id}`);
 }
 
 /** End all sessions that one can see, but this one. @throws ApiError */

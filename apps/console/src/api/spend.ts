@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
-import { send, sendForJson } from './client';
+import { deleteRecord, sendForJson } from './client';
 
+const POLL_MS = 5_000;
 const PATH = '/platform/v1/spend';
 
 export type AtCap = 'stop' | 'finish';
@@ -25,6 +26,7 @@ export interface SpendCap {
 export const spendCapsQuery = queryOptions({
   queryKey: ['spend-caps'],
   queryFn: async ({ signal }) => (await sendForJson<{ spend_caps: SpendCap[] }>(PATH, { signal })).spend_caps,
+  refetchInterval: POLL_MS,
 });
 
 /** Set the cap of the account, or change it. @throws ApiError */
@@ -39,5 +41,5 @@ export function putAccountCap(cap: {
 
 /** @throws ApiError */
 export async function deleteSpendCap(id: string): Promise<void> {
-  await send(`${PATH}/caps/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  await deleteRecord(`${PATH}/caps/${encodeURIComponent(id)}`);
 }

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { WebhookEvent } from '@millrace/contracts';
-import { queryOf, send, sendForJson } from './client';
+import { deleteRecord, queryOf, sendForJson } from './client';
 
 const PAGE_SIZE = 25;
 const POLL_MS = 5_000;
@@ -150,5 +150,5 @@ export function replayWebhookMessages(id: string, span: ReplaySpan): Promise<Rep
 
 /** Its messages and their log go with it. @throws ApiError */
 export async function deleteWebhookEndpoint(id: string): Promise<void> {
-  await send(pathOf(id), { method: 'DELETE' });
+  await deleteRecord(pathOf(id));
 }

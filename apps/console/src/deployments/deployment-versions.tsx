@@ -101,7 +101,9 @@ type Act = { kind: 'weigh'; weight: number } | { kind: 'roll_back' } | { kind: '
 
 function Shares({ id, newer, older }: { id: string; newer: DeploymentVersion; older: DeploymentVersion }): ReactNode {
   const client = useQueryClient();
-  const [weight, setWeight] = useState(newer.weight);
+  // Null: nobody moved it, and it follows what is read.
+  const [moved, setMoved] = useState<number | null>(null);
+  const weight = moved ?? newer.weight;
   const act = useMutation({
     mutationFn: (what: Act) => {
       if (what.kind === 'weigh') return weighVersion(id, newer.version, what.weight);
@@ -109,7 +111,7 @@ function Shares({ id, newer, older }: { id: string; newer: DeploymentVersion; ol
     },
     onSuccess: (versions) => {
       client.setQueryData(deploymentVersionsQuery(id).queryKey, versions);
-      setWeight(versions.find(({ version }) => version === newer.version)?.weight ?? 0);
+      setMoved(null);
     },
     onError: (error) => notifyError('The versions stay as they are', error),
     onSettled: () => client.invalidateQueries({ queryKey: deploymentsQuery.queryKey, exact: true }),
@@ -124,7 +126,7 @@ function Shares({ id, newer, older }: { id: string; newer: DeploymentVersion; ol
           max={100}
           step={5}
           value={weight}
-          onChange={(event) => setWeight(event.target.valueAsNumber)}
+          onChange={(event) => setMoved(event.target.valueAsNumber)}
         />
       </label>
       <Button

@@ -11,20 +11,24 @@ import { Modal } from '../ui/controls/modal';
 import { ErrorNote } from '../ui/display/error-note';
 import { EndpointFields, isComplete } from './endpoint-fields';
 
-/** Another URL, other events or another description for an endpoint. */
+/** Another URL, other events or another description for an endpoint. What is not changed is not sent: another may have changed it meanwhile. */
 export function ChangeEndpoint({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose: () => void }): ReactNode {
-  const { id, url, events, description } = endpoint;
-  const [draft, setDraft] = useState<WebhookEndpointDraft>({ url, events, description });
+  const [changes, setChanges] = useState<Partial<WebhookEndpointDraft>>({});
+  const draft = { ...endpoint, ...changes };
+  const isFit = isComplete(draft) && Object.keys(changes).length > 0;
   const formId = useId();
   const client = useQueryClient();
   const change = useMutation({
-    mutationFn: (changes: WebhookEndpointDraft) => changeWebhookEndpoint(id, changes),
+    mutationFn: () => {
+      const { url } = changes;
+      return changeWebhookEndpoint(endpoint.id, { ...changes, ...(url === undefined ? {} : { url: url.trim() }) });
+    },
     onSuccess: onClose,
     onSettled: () => client.invalidateQueries({ queryKey: webhookEndpointsQuery.queryKey }),
   });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    change.mutate({ ...draft, url: draft.url.trim() });
+    change.mutate();
   };
   return (
     <Modal
@@ -34,14 +38,14 @@ export function ChangeEndpoint({ endpoint, onClose }: { endpoint: WebhookEndpoin
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form={formId} busy={change.isPending} disabled={!isComplete(draft)}>
+          <Button kind="primary" type="submit" form={formId} busy={change.isPending} disabled={!isFit}>
             Change the endpoint
           </Button>
         </>
       }
     >
       <form id={formId} className="fields" onSubmit={submit}>
-        <EndpointFields draft={draft} onDraft={setDraft} />
+        <EndpointFields draft={draft} onChange={(more) => setChanges({ ...changes, ...more })} />
         <p className="soft">Messages that wait go to the new URL. Other events count from the next one that happens.</p>
         {change.isError && <ErrorNote error={change.error} title="The endpoint was not changed" />}
       </form>

@@ -33,7 +33,7 @@ export function CreateEndpoint({ onClose }: { onClose: () => void }): ReactNode 
       }
     >
       <form id={formId} className="fields" onSubmit={submit}>
-        <EndpointFields draft={draft} onDraft={setDraft} />
+        <EndpointFields draft={draft} onChange={(more) => setDraft({ ...draft, ...more })} />
         {create.isError && <ErrorNote error={create.error} title="The endpoint was not created" />}
       </form>
     </SecretDialog>

@@ -8,11 +8,11 @@ const DESCRIPTION_CHARACTERS = 200;
 
 interface EndpointFieldsProps {
   draft: WebhookEndpointDraft;
-  onDraft: (draft: WebhookEndpointDraft) => void;
+  onChange: (changes: Partial<WebhookEndpointDraft>) => void;
 }
 
 /** What its owner decides of an endpoint. */
-export function EndpointFields({ draft, onDraft }: EndpointFieldsProps): ReactNode {
+export function EndpointFields({ draft, onChange }: EndpointFieldsProps): ReactNode {
   const { url, events, description } = draft;
   return (
     <>
@@ -25,7 +25,7 @@ export function EndpointFields({ draft, onDraft }: EndpointFieldsProps): ReactNo
             placeholder="https://example.com/hooks/millrace"
             value={url}
             maxLength={URL_CHARACTERS}
-            onChange={(event) => onDraft({ ...draft, url: event.target.value })}
+            onChange={(event) => onChange({ url: event.target.value })}
             autoFocus
             required
           />
@@ -40,8 +40,7 @@ export function EndpointFields({ draft, onDraft }: EndpointFieldsProps): ReactNo
               aria-label={event}
               checked={events.includes(event)}
               onChange={({ target }) =>
-                onDraft({
-                  ...draft,
+                onChange({
                   events: target.checked ? [...events, event] : events.filter((other) => other !== event),
                 })
               }
@@ -59,7 +58,7 @@ export function EndpointFields({ draft, onDraft }: EndpointFieldsProps): ReactNo
             className="input"
             value={description}
             maxLength={DESCRIPTION_CHARACTERS}
-            onChange={(event) => onDraft({ ...draft, description: event.target.value })}
+            onChange={(event) => onChange({ description: event.target.value })}
           />
         )}
       </Field>

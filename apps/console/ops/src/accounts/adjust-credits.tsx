@@ -1,6 +1,6 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { isUnanswered, sendOnce } from '../../../src/api/send-once';
+import { isUnanswered, sendOnce } from '../../../src/api/idempotency-key';
 import { Button } from '../../../src/ui/controls/button';
 import { Field } from '../../../src/ui/controls/field';
 import { Modal } from '../../../src/ui/controls/modal';

@@ -25,14 +25,14 @@ export function LimitFacts({ account }: { account: Account }): ReactNode {
   );
 }
 
-type Draft = Record<AccountLimitField, string>;
+type Edits = Partial<Record<AccountLimitField, string>>;
 
-/** Changes the limits; what is left empty is the service's default. */
+/** Changes the limits; what is left empty is the service's default. What is not changed is not sent: another operator may have changed it meanwhile. */
 export function ChangeLimits({ account, onClose }: { account: Account; onClose: () => void }): ReactNode {
-  const [draft, setDraft] = useState<Draft>(() => draftOf(account));
+  const [edits, setEdits] = useState<Edits>({});
   const client = useQueryClient();
   const change = useMutation({
-    mutationFn: () => changeAccount(account.id, changesOf(account, draft)),
+    mutationFn: () => changeAccount(account.id, changesOf(edits)),
     onSuccess: (changed) => {
       client.setQueryData(accountQuery(account.id).queryKey, changed);
       notify('The limits are changed');
@@ -69,8 +69,8 @@ export function ChangeLimits({ account, onClose }: { account: Account; onClose: 
                 max={most}
                 step={1}
                 placeholder="Default"
-                value={draft[field]}
-                onChange={(event) => setDraft({ ...draft, [field]: event.target.value })}
+                value={edits[field] ?? account[field] ?? ''}
+                onChange={(event) => setEdits({ ...edits, [field]: event.target.value })}
               />
             )}
           </Field>
@@ -81,13 +81,6 @@ export function ChangeLimits({ account, onClose }: { account: Account; onClose: 
   );
 }
 
-function draftOf(account: Account): Draft {
-  return Object.fromEntries(ACCOUNT_LIMITS.map(({ field }) => [field, String(account[field] ?? '')])) as Draft;
-}
-
-/** Only what differs, so that what another operator changed meanwhile stays. */
-function changesOf(account: Account, draft: Draft): AccountChanges {
-  const valueOf = (field: AccountLimitField): number | null => (draft[field] === '' ? null : Number(draft[field]));
-  const changed = ACCOUNT_LIMITS.filter(({ field }) => valueOf(field) !== account[field]);
-  return Object.fromEntries(changed.map(({ field }) => [field, valueOf(field)]));
+function changesOf(edits: Edits): AccountChanges {
+  return Object.fromEntries(Object.entries(edits).map(([field, text]) => [field, text === '' ? null : Number(text)]));
 }

@@ -101,7 +101,7 @@ export const BatchSchema = z
       .meta({ description: 'The part of the jobs that has ended; 1 once the batch is completed.' }),
     charged_micros: z.int().optional().meta({
       description:
-        'What the ended jobs cost, in micro-credits, those that were tried again among them; absent where jobs have no price.',
+        'What the ended jobs cost that were not deleted, in micro-credits, those that were tried again among them; absent where jobs have no price.',
     }),
     retry_count: z.int().meta({ description: 'How often ended jobs of it were tried again.' }),
     refused_count: z.int().meta({ description: 'Jobs that were not accepted, with the admission `each`.' }),

@@ -102,19 +102,22 @@ describe('an upload in parts that a request is completing', () => {
   it.each([ADA, ACCOUNT])('is not dropped, and said to be there until that is over: %j', async (subject) => {
     await begin();
     await hold(later());
-    expect(await process.eraser.dropUploads(accountId, subject)).toBe(0);
+    expect(await process.eraser.dropUploads(accountId, subject)).toEqual({ uploads: 0, refusal: null });
     expect(await process.eraser.hasHeldUpload(accountId, subject)).toBe(true);
     await hold(new Date(0));
     expect(await process.eraser.hasHeldUpload(accountId, subject)).toBe(false);
-    expect(await process.eraser.dropUploads(accountId, subject)).toBe(1);
+    expect(await process.eraser.dropUploads(accountId, subject)).toEqual({ uploads: 1, refusal: null });
   });
 
   it('keeps no other from being dropped that the store refuses to drop', async () => {
     const [poison] = [await begin(), await begin()];
     await world.database.execute(Prisma.sql`
       UPDATE resumable_uploads SET handle = 'no handle of this store' WHERE id = ${poison}::uuid`);
-    expect(await process.eraser.dropUploads(accountId, ADA)).toBe(1);
-    await expect(process.eraser.dropUploads(accountId, ADA)).rejects.toThrow();
+    expect(await process.eraser.dropUploads(accountId, ADA)).toMatchObject({ uploads: 1 });
+    expect(await process.eraser.dropUploads(accountId, ADA)).toMatchObject({
+      uploads: 0,
+      refusal: expect.any(Error) as Error,
+    });
     const left = await world.database.models.resumableUpload.findMany({ where: { accountId } });
     expect(left.map(({ id }) => id)).toEqual([poison]);
   });

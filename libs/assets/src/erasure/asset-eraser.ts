@@ -1,6 +1,7 @@
 import type { ErasureSubject, JobMetadata } from '@millrace/contracts';
-import { forgetKeys, type Database, type Statements } from '@millrace/database';
+import { forgetKeys, isTransient, type Database, type Statements } from '@millrace/database';
 import type { BlobService, CondemnedBlob } from '../records';
+import { BlobStoreError } from '../store';
 import type { ResumableUpload, ResumableUploadService } from '../upload';
 import type { AssetErasureStore } from './asset-erasure.store';
 
@@ -49,22 +50,21 @@ export class AssetEraser {
   }
 
   /**
-   * Drop uploads in parts, each with what arrived of it: some of them. One that fails keeps no other.
+   * Drop uploads in parts, each with what arrived of it: some of them. One that the store refuses to drop keeps no other.
    *
-   * @returns how many; those that requests complete now stay.
-   * @throws the first failure, where none is left that could be dropped.
+   * @returns how many; those that requests complete now stay. `refusal`: the first, where there is none that could be dropped.
+   * @throws where the store or the database is away.
    */
-  async dropUploads(accountId: string, subject: Many): Promise<number> {
-    const failures: unknown[] = [];
+  async dropUploads(accountId: string, subject: Many): Promise<{ uploads: number; refusal: Error | null }> {
+    const refused: Refused<ResumableUpload>[] = [];
     let page: ResumableUpload[] = [];
     do {
       page = await this.uploads.listOf(accountId, labelsOf(subject), UPLOADS, page.at(-1)?.id ?? null);
-      const failed = await failuresOf(page, (upload) => this.uploads.drop(upload));
-      if (failed.length < page.length) return page.length - failed.length;
-      failures.push(...failed.map(({ error }) => error));
-    } while (page.length === UPLOADS);
-    if (failures.length > 0) throw failures[0];
-    return 0;
+      const failed = await refusedOf(page, (upload) => this.uploads.drop(upload));
+      if (failed.length < page.length) return { uploads: page.length - failed.length, refusal: null };
+      refused.push(...failed);
+    } while (page.length === UPLOADS && refused.length < REFUSED);
+    return { uploads: 0, refusal: refused[0]?.error ?? null };
   }
 
   /** Whether a request is completing an upload in parts, which may become an asset yet. */
@@ -87,32 +87,47 @@ export class AssetEraser {
    * Remove the bytes of condemned blobs of the account, some of them. One that the store refuses to delete keeps no other.
    *
    * @returns how many; 0: none is left.
-   * @throws the first failure, where none is left that could be removed.
+   * @throws the first refusal, where none is left that could be removed; where the store or the database is away.
    */
   async removeBytes(accountId: string): Promise<number> {
-    const refused: { item: CondemnedBlob; error: unknown }[] = [];
+    const refused: Refused<CondemnedBlob>[] = [];
     while (refused.length < REFUSED) {
       const hashes = refused.map(({ item }) => item.hash);
       const blobs = await this.store.listCondemned(this.database, accountId, BLOBS, hashes);
       if (blobs.length === 0) break;
-      const failed = await failuresOf(blobs, (blob) => this.blobs.remove(blob));
+      const failed = await refusedOf(blobs, (blob) => this.blobs.remove(blob));
       if (failed.length < blobs.length) return blobs.length - failed.length;
       refused.push(...failed);
     }
-    if (refused.length > 0) throw refused[0]?.error;
+    if (refused[0] !== undefined) throw refused[0].error;
     return 0;
   }
 }
 
-/** Work on all of the items at once. @returns those that failed, each with what it rejected with. */
-async function failuresOf<Item>(
+interface Refused<Item> {
+  item: Item;
+  error: Error;
+}
+
+/** Work on all of the items at once. @returns those that were refused. @throws where what does the work is away, which is no fault of an item. */
+async function refusedOf<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
-): Promise<{ item: Item; error: unknown }[]> {
-  const failed: { item: Item; error: unknown }[] = [];
-  await Promise.all(items.map((item) => work(item).catch((error: unknown) => failed.push({ item, error }))));
-  return failed;
+): Promise<Refused<Item>[]> {
+  const refused: Refused<Item>[] = [];
+  await Promise.all(
+    items.map((item) =>
+      work(item).catch((error: unknown) => {
+        if (!(error instanceof Error) || isAway(error)) throw error;
+        refused.push({ item, error });
+      }),
+    ),
+  );
+  return refused;
 }
+
+const isAway = (error: Error): boolean =>
+  isTransient(error) || (error instanceof BlobStoreError && error.fault === 'unreachable');
 
 const labelsOf = (subject: Many): JobMetadata | null =>
   subject.kind === 'account' ? null : { [subject.label]: subject.value };

@@ -73,7 +73,7 @@ describe('an output of a job with labels', () => {
 });
 
 describe('bytes that a sub-key asks for by their hash', () => {
-  it('are there for it where an asset of its own stays through the grace, for the account in any case', async () => {
+  it('are there for it where an asset of its own stays for an hour, for the account in any case', async () => {
     const bytes = Buffer.from('soon gone');
     const upload = async (expiresInSeconds: number): Promise<string> =>
       (await here.upload(accountId, bytes, { labels: { user: 'ada' }, expiresInSeconds })).asset.blob.hash;

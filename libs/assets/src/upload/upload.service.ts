@@ -26,6 +26,8 @@ import { accountClosed, keyReused, refusalOf, uploadsUsedUp } from './upload-ref
 
 /** More than fields and boundaries take: a declared size is refused only if the file alone must be too large. */
 const AROUND_FILE_BYTES = 1_048_576;
+/** For so long bytes stay that were found by their hash; the contract's least. The grace of blobs may be longer. */
+const FOUND_SECONDS = 3_600;
 
 /** Why an upload in parts makes no asset: another request completed or dropped it meanwhile. */
 export const UPLOAD_OVER = 'upload_over';
@@ -215,11 +217,11 @@ export class UploadService {
   }
 
   /**
-   * True when the account has bytes of this hash; `fromHash` then finds them throughout the grace (wire supplement, section 1). A sub-key
+   * True when the account has bytes of this hash; `fromHash` then finds them for an hour at least (wire supplement, section 1). A sub-key
    * has those of its assets: of those that stay so long, unless they are deleted.
    */
   async hasBlob(scope: AssetScope, hash: string): Promise<boolean> {
-    return (await this.findBlob(scope, hash, this.settings.blobGraceSeconds)) !== null;
+    return (await this.findBlob(scope, hash, FOUND_SECONDS)) !== null;
   }
 
   /** @param leftSeconds for which a sub-key's asset over the bytes has to stay. */

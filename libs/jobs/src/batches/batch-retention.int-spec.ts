@@ -1,5 +1,4 @@
 import { Prisma } from '@prisma/client';
-import { newId } from '@millrace/contracts';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { JobErasureStore } from '../erasure';
 import { BatchWorld } from '../fixtures/batch-world';
@@ -10,8 +9,6 @@ import { presentBatch } from './batch.presenter';
 import { BatchStreams, type BatchStreamItem } from './batch-streams';
 import { CompleteBatchesLoop } from './complete-batches.loop';
 import { noBatch } from './batches.service';
-
-const SHORT_SECONDS = 3_600;
 
 let test: TestDatabase;
 let jobs: JobWorld;
@@ -115,22 +112,4 @@ it('a batch of which only a job remains whose place was given up is completed, f
   expect(await world.left()).toMatchObject({ batches: 1, jobs: 1 });
   expect(await shown(id)).toMatchObject({ status: 'completed', progress: 1, jobs: 0 });
   expect(await streamed(id)).toEqual([expect.objectContaining({ kind: 'status' })]);
-});
-
-describe('where a rule keeps the jobs of a label for a shorter time', () => {
-  beforeEach(async () => {
-    const rule = { label: 'customer', value: 'short', retentionSeconds: SHORT_SECONDS };
-    await test.database.models.labelRule.create({ data: { id: newId(), accountId: world.accountId, ...rule } });
-  });
-  const keptSeconds = ({ expiresAt, createdAt }: BatchRecord): number =>
-    Math.round((expiresAt.getTime() - createdAt.getTime()) / 1_000);
-
-  it('a batch of such jobs is kept as long as they are', async () => {
-    expect(keptSeconds(await submit([{ customer: 'short' }, { customer: 'short' }]))).toBe(SHORT_SECONDS);
-  });
-
-  it('a batch of such jobs and others is kept as long as the others', async () => {
-    const batch = await submit([{ customer: 'short' }, {}]);
-    expect(keptSeconds(batch)).toBe(world.settings.jobRetentionSeconds);
-  });
 });

@@ -156,13 +156,7 @@ export class BatchSubmissions {
       const counts = { itemCount: contents.itemCount, jobCount: accepted.length };
       const batch = { ...scope, ...counts, id, idempotencyKey, requestHash, refused, retentionSeconds };
       if (!(await this.store.create(tx, batch))) return null;
-      const spend = await this.recorder.record(
-        tx,
-        accepted.length,
-        this.draftsOf(submission, target, contents, accepted, id),
-      );
-      await this.store.keepAsItsJobs(tx, id);
-      return spend;
+      return this.recorder.record(tx, accepted.length, this.draftsOf(submission, target, contents, accepted, id));
     });
     if (standings === null) return null;
     this.metrics.submissions.inc({ outcome: 'accepted' }, accepted.length);

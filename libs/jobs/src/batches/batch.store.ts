@@ -63,12 +63,6 @@ export class BatchStore {
     return created === 1;
   }
 
-  /** Keep a batch as long as the job of it that is kept longest, once its jobs are recorded: a rule of a label may keep them shorter. */
-  async keepAsItsJobs(tx: Statements, id: string): Promise<void> {
-    await tx.execute(Prisma.sql`
-      UPDATE batches SET expires_at = (SELECT max(j.expires_at) FROM jobs j WHERE j.batch_id = ${id}::uuid) WHERE id = ${id}::uuid`);
-  }
-
   /** The batch that a key of the account names, on any surface. */
   async findByKey(statements: Statements, accountId: string, key: string): Promise<KeyedBatch | null> {
     const [row] = await statements.rows<KeyedBatch>(Prisma.sql`

@@ -25,8 +25,8 @@ const RETRY_CAP_MS = 300_000;
  * docs/models.md says. A pause is half of its limit on average: eight grow to 256 s, the other eleven have 300 s.
  */
 const MOST_FAILURES = 20;
-/** Before an import is tried again that waits for other uploads of its account to end. */
-const WAIT_SECONDS = 60;
+/** Before an import is tried again that waits for other uploads of its account to end: each time it asks its source for the size. */
+const WAIT_SECONDS = 300;
 /** Refusals that no other attempt changes. */
 const FINAL = ['storage_full', 'payload_too_large', 'hash_mismatch', 'invalid_request'];
 

@@ -43,8 +43,9 @@ export interface Erasers {
 
 /**
  * The steps of each kind, in their order: first the note by which it is done again after a restore, then what makes more (jobs, uploads),
- * then what names others, then the books and the log, and at last the bytes, whose records say what is left to remove. An upload that cannot
- * be dropped is tried again after all else: until it is gone the erasure is not done, and a label's may have become an asset meanwhile.
+ * then what names others, then the books and the log, and at last the bytes, whose records say what is left to remove. An upload that
+ * the store refuses to drop is tried again before the bytes: until it is gone the erasure is not done, and a label's may have become an asset
+ * meanwhile. Bytes that wait for it are removed by `sweep-blobs`.
  */
 const ORDER = {
   job: ['note', 'jobs', 'usage', 'bytes'],
@@ -60,10 +61,9 @@ const ORDER = {
     'notices',
     'log',
     'keys',
-    'bytes',
     'uploads-again',
     'assets-again',
-    'bytes-again',
+    'bytes',
   ],
   account: [
     'note',
@@ -80,8 +80,8 @@ const ORDER = {
     'reasons',
     'log',
     'account',
-    'bytes',
     'uploads-again',
+    'bytes',
   ],
 } as const satisfies Record<ErasureSubjectKind, readonly string[]>;
 
@@ -117,10 +117,10 @@ export class ErasureSteps {
         return this.eraseJobs(lease);
       case 'uploads':
       case 'uploads-again': {
-        const dropped = assets.dropUploads(accountId, many(subject));
-        // What cannot be dropped keeps nothing else: `uploads-again` fails with it.
-        const uploads = await (step === 'uploads' ? dropped.catch(() => 0) : dropped);
+        const { uploads, refusal } = await assets.dropUploads(accountId, many(subject));
         if (uploads > 0) return { next: 'again', counts: { uploads } };
+        // What is refused keeps nothing else from being erased.
+        if (refusal !== null && step === 'uploads-again') throw refusal;
         return { next: (await assets.hasHeldUpload(accountId, many(subject))) ? 'wait' : 'over' };
       }
       case 'models':
@@ -200,8 +200,7 @@ export class ErasureSteps {
           await assets.condemnAll(tx, accountId);
           return { next: 'over', counts: { api_keys: await accounts.forget(tx, accountId, pseudonym) } };
         };
-      case 'bytes':
-      case 'bytes-again': {
+      case 'bytes': {
         const blobs = await assets.removeBytes(accountId);
         return { next: blobs > 0 ? 'again' : 'over', counts: { blobs } };
       }

@@ -4,6 +4,9 @@ export type { Series } from './burn-cases';
 
 const POOL = 'namespace="prod",pool="default"';
 
+/** Failures of a loop as a process counts them that has it for three minutes of eleven. */
+const TURNS = Array.from({ length: 11 }, (_, nth) => `${2 + nth}x3 stale _x6`).join(' ');
+
 /** Of each alert: what the metrics do when it must fire, and what they do when it must not (one case or several), minute by minute. */
 export const CASES: Record<string, AlertCase> = {
   ...BURN_CASES,
@@ -32,7 +35,11 @@ export const CASES: Record<string, AlertCase> = {
     },
   },
   MillraceTargetDown: {
-    firing: { 'up{job="millrace",instance="a"}': '1x60 0x60' },
+    firing: [
+      { 'up{job="millrace",instance="a"}': '1x60 0x60' },
+      // It never answered, or not for long: a process that ends while it starts, say.
+      { 'up{job="millrace",instance="a"}': '0x120' },
+    ],
     quiet: [
       { 'up{job="millrace",instance="a"}': '1x120', 'up{job="another",instance="b"}': '0x120' },
       // A worker that still starts has not answered yet.
@@ -158,6 +165,11 @@ export const CASES: Record<string, AlertCase> = {
       {
         'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-blobs",instance="a"}': '1+9x120',
         'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-blobs",instance="b"}': '1x20 stale',
+      },
+      // Two take turns, and at times neither has it.
+      {
+        'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-blobs",instance="a"}': TURNS,
+        'millrace_loop_consecutive_failures{namespace="prod",loop="sweep-blobs",instance="b"}': `_x5 ${TURNS}`,
       },
     ],
     quiet: [

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { MemberRole } from '@millrace/contracts';
-import { deleteRecord, sendForJson } from './client';
+import { deleteRecord, send, sendForJson } from './client';
 
 const POLL_MS = 10_000;
 const MEMBERS = '/platform/v1/members';
@@ -41,7 +41,8 @@ export function invite(wish: { email: string; role: MemberRole }): Promise<Invit
 
 /** Take an invitation back. @throws ApiError */
 export async function withdrawInvitation(id: string): Promise<void> {
-  await deleteRecord(`${INVITATIONS}/${id}`);
+  // One that is not there any more may have been accepted: that is no success.
+  await send(`${INVITATIONS}/${id}`, { method: 'DELETE' });
 }
 
 /** Give a member another role. @throws ApiError */

@@ -31,11 +31,11 @@ export function ReplaySpanDialog({ endpointId, onClose }: { endpointId: string; 
         delivered,
         ...(cursor !== undefined && { cursor }),
       }),
-    onSuccess: ({ replayed, next_cursor: next }) => {
+    onSuccess: ({ replayed, more, next_cursor: next }) => {
       const count = replayed === 1 ? '1 message is' : `${replayed} messages are`;
-      notify(`${count} sent again${next === undefined ? '' : '; there may be more'}`);
-      if (next === undefined) onClose();
-      else setCursor(next);
+      notify(`${count} sent again${more ? '; there may be more' : ''}`);
+      if (more) setCursor(next);
+      else onClose();
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['webhook-messages', endpointId] }),
   });

@@ -25,7 +25,8 @@ export function Shell(): ReactNode {
   // A link may sign in: who is signed in is read after that.
   const session = useQuery({ ...sessionQuery, enabled: !offer.isPending });
   const { data: asked } = useQuery(askedQuery);
-  const isDocs = useRouterState({ select: ({ location }) => DOCS.test(location.pathname) });
+  // Of the page that is shown: the address changes before it does.
+  const isDocs = useRouterState({ select: ({ matches }) => DOCS.test(matches.at(-1)?.pathname ?? '') });
   if (session.isPending) return <Opening />;
   if (offer.data !== null && !leavesNothing(session.data ?? null, offer.data))
     return <Offer offer={offer.data} error={offer.error} asked={asked} left={session.data?.account ?? null} />;

@@ -101,7 +101,10 @@ export function operatorActs(shared: ConsoleStack): void {
     it('shows what the newest run found, also of another operator', async () => {
       const page = await browser.openForOperator();
       await signIn(page);
+      // It shows the last run already, of another test.
+      const ran = page.waitForResponse((response) => response.url().endsWith('/audit'));
       await press(page, 'Run an audit');
+      await ran;
       await page.getByText('All hold', { exact: true }).waitFor();
       const found = { audit: 'credits', check: 'made-up', subject: 'nothing', detail: 'of a test' };
       const details = { ok: false, audits: ['credits'], findings: 1, truncated: false, first: [found] };

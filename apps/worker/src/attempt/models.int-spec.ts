@@ -115,7 +115,9 @@ describe('an attempt whose model is in the library alone', () => {
     const total_bytes = OURS.length;
     expect(messages.filter(({ staging }) => staging)).not.toEqual([]);
     expect(messages.find(({ staging }) => staging)?.staging).toMatchObject({ total_bytes });
-    expect(messages.at(-1)).not.toHaveProperty('staging');
+    // With the end, that there is no more to stage.
+    expect(around.ends[0]?.progress).not.toHaveProperty('staging');
+    expect(around.ends[0]?.progress).toMatchObject({ value: 1 });
     expect(await linked()).toEqual([]);
   });
 

@@ -65,10 +65,7 @@ export class UploadService {
     private readonly resumables: ResumableUploadStore,
     private readonly blobs: BlobService,
     private readonly quota: Pick<StorageQuota, 'reserve'>,
-    private readonly settings: Pick<
-      AssetSettings,
-      'maxUploadBytes' | 'assetRetentionSeconds' | 'uploadBytesInMemory' | 'blobGraceSeconds'
-    >,
+    private readonly settings: Pick<AssetSettings, 'maxUploadBytes' | 'assetRetentionSeconds' | 'uploadBytesInMemory'>,
   ) {
     this.memory = new StagingMemory(settings.uploadBytesInMemory);
   }

@@ -46,6 +46,7 @@ export {
   type RetriedStatus,
 } from './batch';
 export { boundedList } from './bounded-list';
+export { beginningOf, endOf } from './bounded-text';
 export { MEMBER_ROLES, isOwners, scopesOfRole, type MemberRole } from './members';
 export { OPERATOR_ROLES, roleCovers, type OperatorRole } from './operators';
 export { EstimateSchema, type Estimate } from './estimate';

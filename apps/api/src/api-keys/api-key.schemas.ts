@@ -5,6 +5,7 @@ import {
   METADATA_KEY,
   SCOPES,
   TimestampSchema,
+  beginningOf,
   boundedList,
   faultOfMetadataValue,
 } from '@millrace/contracts';
@@ -29,7 +30,7 @@ const newLabels = z
       const fault = METADATA_KEY.test(key)
         ? faultOfMetadataValue(value)
         : 'a key is 1 to 40 letters, digits, "_", "." or "-"';
-      if (fault !== null) context.addIssue({ code: 'custom', path: [key.slice(0, 80)], message: fault });
+      if (fault !== null) context.addIssue({ code: 'custom', path: [beginningOf(key, 80)], message: fault });
     }
   })
   .nullable();

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { beginningOf } from '@millrace/contracts';
 
 /** How much of a form is taken. */
 export interface MultipartLimits {
@@ -158,5 +159,5 @@ function malformed(): MultipartError {
 }
 
 function described(name: string | undefined): string {
-  return name ? `the field ${name.slice(0, 40)}` : 'a field without a name';
+  return name ? `the field ${beginningOf(name, 40)}` : 'a field without a name';
 }

@@ -85,7 +85,7 @@ describe('a batch of a workflow and a table', () => {
       { workflow: GRAPH, table: Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`1.x${at}`, [1]])) },
       'table',
     ],
-    [{ workflow: GRAPH, table: { [`${'.'.repeat(16_000)}a`]: [1] } }, `table.${'.'.repeat(80)}`],
+    [{ workflow: GRAPH, table: { [`${'.'.repeat(16_000)}a`]: [1] } }, `table.${'.'.repeat(80)}…`],
     [{ workflow: GRAPH }, 'jobs'],
     [{ jobs: [] }, 'jobs'],
     [{ jobs: [{ workflow: GRAPH }], workflow: GRAPH }, 'workflow'],
@@ -159,6 +159,29 @@ describe('a batch of listed jobs', () => {
     expect(jobs.map((job) => job.batch_index)).toEqual([1, 3]);
     const [none] = await refusalOf({ jobs: [bad], admission: 'each' });
     expect(none).toBe(422);
+  });
+
+  it('is accepted without a job that is refused for a text that cannot be stored, or names one', async () => {
+    const input = (name: string): object => ({
+      '1': { ...GRAPH['1'], inputs: { ...GRAPH['1'].inputs, [name]: asset } },
+    });
+    const refused = [
+      { workflow: GRAPH, metadata: { '\ud800': 'x' } },
+      { workflow: GRAPH, metadata: { 'a\0b': 'x' } },
+      { workflow: GRAPH, metadata: { [`${'k'.repeat(79)}😀`]: 'x' } },
+      { workflow: { ...GRAPH, ...input('\udc00') } },
+      { workflow: { ...GRAPH, '\ud800': { class_type: 'Unheard\0', inputs: {} } } },
+    ];
+    const { status, body } = await submit({ jobs: [good, ...refused], admission: 'each' });
+    expect([status, body.job_count, body.refused_count]).toEqual([201, 1, refused.length]);
+    expect(body.refused.map(({ code, details }) => [code, Object.keys(details ?? {})])).toEqual([
+      ...Array<unknown>(3).fill(['metadata_invalid', ['fields']]),
+      ['missing_asset', ['references']],
+      ['invalid_workflow', ['node_errors']],
+    ]);
+    const fields = body.refused.map(({ details }) => (details?.fields as { field: string }[] | undefined)?.[0]?.field);
+    expect(fields.slice(0, 3)).toEqual(['metadata.\ufffd', 'metadata.a\ufffdb', `metadata.${'k'.repeat(79)}…`]);
+    expect((await read(body.id)).refused).toEqual(body.refused);
   });
 
   it('has no credentials', async () => {

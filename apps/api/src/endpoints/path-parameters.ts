@@ -1,4 +1,4 @@
-import { Refusal, isUuid } from '@millrace/contracts';
+import { Refusal, beginningOf, isUuid } from '@millrace/contracts';
 import type { JsonSchema } from './described';
 
 /** A parameter of a path. */
@@ -48,7 +48,7 @@ export function recordId(record: string, component?: string): PathParameter {
     record,
     read(text) {
       if (isUuid(text)) return text.toLowerCase();
-      throw new Refusal('not_found', `There is no ${record} ${text.slice(0, SHOWN_CHARACTERS)}; ids are UUIDs.`);
+      throw new Refusal('not_found', `There is no ${record} ${beginningOf(text, SHOWN_CHARACTERS)}; ids are UUIDs.`);
     },
   };
 }
@@ -60,7 +60,7 @@ export function pathText(description: string, pattern: RegExp): PathParameter {
     schema: { type: 'string', pattern: pattern.source },
     read(text) {
       if (pattern.test(text)) return text;
-      throw new Refusal('not_found', `There is nothing at ${text.slice(0, SHOWN_CHARACTERS)}. ${description}`);
+      throw new Refusal('not_found', `There is nothing at ${beginningOf(text, SHOWN_CHARACTERS)}. ${description}`);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { ErrorEnvelope } from '@millrace/contracts';
+import { beginningOf, type ErrorEnvelope } from '@millrace/contracts';
 
 const MESSAGE_CHARACTERS = 2_000;
 /** Of one text in the details. The longest names that are accepted fit. */
@@ -13,7 +13,7 @@ const DETAILS_BYTES = 49_152;
  * then says for each list how many of its items are not there; to what is cut here it adds what was never collected.
  */
 export function boundedError({ error }: ErrorEnvelope): ErrorEnvelope {
-  const message = cutText(error.message, MESSAGE_CHARACTERS);
+  const message = beginningOf(error.message, MESSAGE_CHARACTERS);
   const { details } = error;
   return { error: details ? { ...error, message, details: boundedDetails(details) } : { ...error, message } };
 }
@@ -50,7 +50,7 @@ class Room {
   map(lists: Record<string, unknown>): Record<string, unknown> {
     const kept: [string, unknown][] = [];
     for (const [key, value] of Object.entries(lists)) {
-      const name = cutText(key, TEXT_CHARACTERS);
+      const name = beginningOf(key, TEXT_CHARACTERS);
       if (!this.take(name)) break;
       const cut = Array.isArray(value) ? this.list(value) : cutTexts(value);
       if (Array.isArray(value) ? itemsIn(cut) === 0 && value.length > 0 : !this.take(cut)) break;
@@ -80,11 +80,7 @@ function itemsIn(value: unknown): number {
 
 /** An item of a list is an object of texts and numbers. */
 function cutTexts(value: unknown): unknown {
-  if (typeof value === 'string') return cutText(value, TEXT_CHARACTERS);
+  if (typeof value === 'string') return beginningOf(value, TEXT_CHARACTERS);
   if (!isMap(value) || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cutTexts(part)]));
-}
-
-function cutText(text: string, characters: number): string {
-  return text.length <= characters ? text : `${text.slice(0, characters).toWellFormed()}…`;
 }

@@ -1,4 +1,4 @@
-import { METADATA_KEY, faultOfMetadataValue, type JobMetadata, type Refusal } from '@millrace/contracts';
+import { METADATA_KEY, beginningOf, faultOfMetadataValue, type JobMetadata, type Refusal } from '@millrace/contracts';
 
 /** What a filter by labels is of, and how one that cannot be read is refused. */
 export interface LabelFilterKind {
@@ -8,7 +8,7 @@ export interface LabelFilterKind {
   of: string;
   /** How many may apply at once. */
   max: number;
-  /** @param name of the parameter at fault, at most 80 characters. */
+  /** @param name of the parameter at fault, or the first 80 characters of it. */
   refusal: (reason: string, name: string) => Refusal;
 }
 
@@ -23,7 +23,7 @@ export function readLabelFilter(query: Record<string, unknown>, kind: LabelFilte
   const filters: [string, string][] = [];
   for (const [name, value] of Object.entries(query)) {
     if (name !== parameter && !name.startsWith(`${parameter}[`)) continue;
-    const shown = name.slice(0, 80);
+    const shown = beginningOf(name, 80);
     const key = name.endsWith(']') ? name.slice(parameter.length + 1, -1) : '';
     if (!METADATA_KEY.test(key)) throw refusal(`${shown} does not name a key`, shown);
     if (typeof value !== 'string') throw refusal(`${key} is given more than once`, shown);

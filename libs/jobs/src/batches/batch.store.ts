@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { isTerminal, type JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { JobPlace, JobScope } from '../state';
+import { storableJson, type JobPlace, type JobScope } from '../state';
 import type { BatchDraft, BatchPlace, BatchRecord } from './batch';
 
 /** The jobs of a batch that are in one state, and what these and earlier ones that were tried again cost. */
@@ -56,7 +56,7 @@ export class BatchStore {
       INSERT INTO batches (id, account_id, surface, deployment_id, idempotency_key, request_hash, item_count, job_count, refused,
         labels, expires_at)
       VALUES (${batch.id}::uuid, ${batch.accountId}::uuid, ${batch.surface}, ${batch.deploymentId}::uuid, ${batch.idempotencyKey},
-        ${batch.requestHash}, ${batch.itemCount}, ${batch.jobCount}, ${JSON.stringify(batch.refused)}::jsonb,
+        ${batch.requestHash}, ${batch.itemCount}, ${batch.jobCount}, ${storableJson(batch.refused)}::jsonb,
         ${batch.labels && JSON.stringify(batch.labels)}::jsonb,
         now() + make_interval(secs => ${batch.retentionSeconds}))
       ON CONFLICT (account_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`);

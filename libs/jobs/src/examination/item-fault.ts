@@ -1,4 +1,4 @@
-import type { BatchFault, Refusal } from '@millrace/contracts';
+import { beginningOf, type BatchFault, type Refusal } from '@millrace/contracts';
 
 /** Refused jobs of a batch that are listed; more are only counted. */
 export const ITEM_FAULTS = 100;
@@ -10,7 +10,7 @@ export type ItemFault = BatchFault;
 const MESSAGE_LENGTH = 1_000;
 
 export function itemFaultOf(index: number, { code, message, details }: Refusal): ItemFault {
-  return { index, code, message: message.slice(0, MESSAGE_LENGTH), details: boundedDetails(details) };
+  return { index, code, message: beginningOf(message, MESSAGE_LENGTH), details: boundedDetails(details) };
 }
 
 /** Details that are themselves long lists are left to the estimate of the one job. */

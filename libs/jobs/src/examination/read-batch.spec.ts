@@ -68,7 +68,7 @@ describe('a table', () => {
   it('with a name that is too long is refused under what an answer shows of it', () => {
     const body = { workflow: { '1': node }, table: { [`${'.'.repeat(16_000)}a`]: [1] } };
     const reason = 'is longer than the id of a node and the name of an input may be: 513 characters';
-    const field = `table.${'.'.repeat(80)}`;
+    const field = `table.${'.'.repeat(80)}…`;
     expect(fieldsOf(Buffer.from(JSON.stringify(body)))).toEqual(['invalid_request', 422, [{ field, reason }]]);
   });
 });

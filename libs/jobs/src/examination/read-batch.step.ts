@@ -5,6 +5,7 @@ import {
   BATCH_JOBS,
   RESERVED_FIELDS,
   Refusal,
+  beginningOf,
   type BatchAdmission,
   type FieldError,
 } from '@millrace/contracts';
@@ -27,7 +28,7 @@ import {
   type JsonNode,
   type JsonPiece,
 } from '@millrace/workflow';
-import { requestedJob, type RequestedJob } from './read-submission.step';
+import { SHOWN_NAME_LENGTH, requestedJob, type RequestedJob } from './read-submission.step';
 
 /** What a client asks for with a batch. Each of its jobs is read when it is asked for. */
 export interface RequestedBatch {
@@ -163,7 +164,9 @@ function tabledJobs(text: string, combination: Combination): Omit<RequestedBatch
   const job = requestedJob(root, text);
   const { columns, faults } = columnsOf(job.graph, tableOf(root));
   if (faults.length > 0) {
-    throw Refusal.ofFields(faults.map(({ name, reason }) => ({ field: `table.${name.slice(0, 80)}`, reason })));
+    throw Refusal.ofFields(
+      faults.map(({ name, reason }) => ({ field: `table.${beginningOf(name, SHOWN_NAME_LENGTH)}`, reason })),
+    );
   }
   const count = rowCount(columns, combination);
   if (count === null) {

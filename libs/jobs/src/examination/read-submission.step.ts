@@ -5,6 +5,7 @@ import {
   METADATA_LIMITS,
   RESERVED_FIELDS,
   Refusal,
+  beginningOf,
   faultOfMetadataValue,
   type ExtraData,
   type FieldError,
@@ -24,6 +25,9 @@ import {
 
 /** With more keys than that each is no longer looked at. */
 const EXTRA_DATA_PAIRS = 16;
+
+/** Of a name that a client chose, in the field of a fault, in UTF-16 units. */
+export const SHOWN_NAME_LENGTH = 80;
 
 /** What a client asks for, read from the body and checked against nothing stored yet. */
 export interface RequestedJob {
@@ -104,7 +108,7 @@ function readExtraData(node: JsonNode | undefined, faults: FieldError[]): ExtraD
   }
   for (const [key, value] of pairs) {
     const known = EXTRA_DATA_KEYS.find((name) => name === key);
-    const field = `extra_data.${key.slice(0, 80)}`;
+    const field = `extra_data.${beginningOf(key, SHOWN_NAME_LENGTH)}`;
     if (known === undefined) faults.push({ field, reason: `is not known; use ${EXTRA_DATA_KEYS.join(', ')}` });
     else if (value.kind === 'string') extraData[known] = value.value;
     else if (value.kind !== 'null') faults.push({ field, reason: 'must be a string' });
@@ -138,7 +142,7 @@ function readMetadata(node: JsonNode | undefined): JobMetadata {
   const metadata: [string, string][] = [];
   for (const [key, value] of [...pairs].slice(0, METADATA_LIMITS.pairs)) {
     const reason = faultOfPair(key, value);
-    if (reason !== null) faults.push({ field: `metadata.${key.slice(0, 80)}`, reason });
+    if (reason !== null) faults.push({ field: `metadata.${beginningOf(key, SHOWN_NAME_LENGTH)}`, reason });
     else if (value.kind === 'string') metadata.push([key, value.value]);
   }
   if (faults.length > 0) throw Refusal.ofMetadata(faults);

@@ -5,13 +5,12 @@ import { statementPart, type StatementPart, type Statements } from '@millrace/da
 import { recordJobEndPart } from '@millrace/webhooks';
 import { leaveLabelsPart } from '../labels';
 import { leaveRotationPart } from '../rotation';
-import { mayEnd, type EndGuard, type MovedJob } from '../state';
+import { failureOrNull, mayEnd, progressOrNull, timingsOrNull, type EndGuard, type MovedJob } from '../state';
 import { RECORDED_AS, type JobEnding } from './job-ending';
 import { lastLogPart } from './log.store';
 import { runMove, transitionPart, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT } from './settlement';
 import { billedMs, isWaived, leastBilledMs } from './settlement.store';
-import { failureOrNull, progressOrNull, timingsOrNull } from './storable';
 
 type EndedColumn =
   MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms' | 'api_key_id' | 'metadata' | 'limited_labels';

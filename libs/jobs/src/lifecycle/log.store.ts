@@ -1,7 +1,6 @@
 import { Prisma } from '@prisma/client';
 import { statementPart, type StatementPart, type Statements } from '@millrace/database';
-import type { Fence, JobLog } from '../state';
-import { storable } from './storable';
+import { storable, type Fence, type JobLog } from '../state';
 
 /**
  * Keep what an attempt has printed so far, in case its worker never reports the rest; also after another has ended the job.

@@ -3,11 +3,18 @@ import type { AttemptOutcome } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
 import { deploymentPools } from '@millrace/deployments';
 import { freeQueuesPart, returnToRotationPart } from '../rotation';
-import { mayRelease, type Fence, type JobFailure, type MovedJob, type ReleaseGuard, type RoomLack } from '../state';
+import {
+  failureOrNull,
+  mayRelease,
+  type Fence,
+  type JobFailure,
+  type MovedJob,
+  type ReleaseGuard,
+  type RoomLack,
+} from '../state';
 import { runMove, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT, type Release } from './settlement';
 import { billedMs, elapsedMs } from './settlement.store';
-import { failureOrNull } from './storable';
 
 /** How an attempt ends whose job goes on: it waits for its next. */
 interface ReleaseTerms {

@@ -2,9 +2,8 @@ import { extendHold, type ExtensibleColumn } from '@millrace/billing';
 import type { JobStatus, Progress } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
 import { withinLabelsParts } from '../labels';
-import { holdsFence, isOvertime, type Fence } from '../state';
+import { holdsFence, isOvertime, progressOrNull, type Fence } from '../state';
 import { elapsedMs } from './settlement.store';
-import { progressOrNull } from './storable';
 
 /** What a worker reports with a heartbeat, and the terms on which it goes on. */
 export interface Heartbeat {

@@ -2,12 +2,20 @@ import { Prisma } from '@prisma/client';
 import { RETRY_CODES, type RetryCode } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
 import { freeQueuesPart, returnToRotationPart } from '../rotation';
-import { isPauseOver, mayEnd, mayRetry, type EndGuard, type MovedJob } from '../state';
+import {
+  failureOrNull,
+  isPauseOver,
+  mayEnd,
+  mayRetry,
+  progressOrNull,
+  timingsOrNull,
+  type EndGuard,
+  type MovedJob,
+} from '../state';
 import { runPart, withdrawal } from './end.store';
 import { RECORDED_AS, type JobEnding } from './job-ending';
 import { runMove, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT } from './settlement';
-import { failureOrNull, progressOrNull, timingsOrNull } from './storable';
 
 /**
  * The ends that a policy may have tried again: another engine, worker or moment may end otherwise. The same code can stand for one

@@ -1,5 +1,4 @@
-import { GRAPH_NAME_LENGTH } from '@millrace/contracts';
-import { beginningOf, endOf } from './bounded-text';
+import { GRAPH_NAME_LENGTH, beginningOf, endOf } from '@millrace/contracts';
 import type { JobFailure } from './job';
 
 /** Of a message, in UTF-16 units; of one that is longer its beginning is kept. */

@@ -1,5 +1,4 @@
-import { GRAPH_NAME_LENGTH, MAX_GRAPH_NODES, type Progress } from '@millrace/contracts';
-import { beginningOf } from './bounded-text';
+import { GRAPH_NAME_LENGTH, MAX_GRAPH_NODES, beginningOf, type Progress } from '@millrace/contracts';
 import type { JobLog, NodeTiming } from './job';
 
 /** Of the sentence in a progress, in UTF-16 units: it names a class and two numbers. */

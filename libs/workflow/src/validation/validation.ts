@@ -1,4 +1,4 @@
-import { MAX_GRAPH_NODES, type NodeCatalogue, type NodeErrors } from '@millrace/contracts';
+import { MAX_GRAPH_NODES, beginningOf, type NodeCatalogue, type NodeErrors } from '@millrace/contracts';
 import { classOf, outputNodes, GraphLinks, type WorkflowGraph } from '../graph';
 import { reportShapeOfGraph } from './cycles';
 import { FaultList, WHOLE_GRAPH } from './faults';
@@ -91,7 +91,7 @@ function reportUnknownClasses({ graph, catalogue, faults }: Inspection): string[
     }
     const nearest = suggestions.get(classType);
     const hint = nearest ? ` Did you mean ${JSON.stringify(nearest)}?` : '';
-    const message = `There is no node class ${JSON.stringify(classType.slice(0, 100))} here.${hint}`;
+    const message = `There is no node class ${JSON.stringify(beginningOf(classType, 100))} here.${hint}`;
     faults.add(id, 'class_type', 'unknown_node_class', message);
   }
   return ids;

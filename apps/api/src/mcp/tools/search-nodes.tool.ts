@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { beginningOf } from '@millrace/contracts';
 import { Destinations } from '../../jobs';
 import { NodeSearch, type FoundNode } from '../node-search';
 import type { Tool, ToolAnswer, ToolCall } from '../tool';
@@ -44,7 +45,7 @@ function presentFound({ name, nodeClass }: FoundNode): object {
     class_type: name,
     display_name: displayName,
     category,
-    description: description.slice(0, DESCRIPTION_CHARACTERS),
+    description: beginningOf(description, DESCRIPTION_CHARACTERS),
     gives: outputs.map(({ type }) => type),
     output_node: outputNode,
   };

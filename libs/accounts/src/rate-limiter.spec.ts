@@ -2,14 +2,29 @@ import fc from 'fast-check';
 import { RateLimiter, type Counters } from './rate-limiter';
 
 /** Counters of several processes in one memory. */
-class MemoryCounters implements Counters {
+class MemoryCounters {
   away = false;
-  private readonly sums = new Map<string, number>();
+  /** The next exchange is done, and its answer lost. */
+  losesAnswer = false;
+  private readonly counts: Map<string, number>[] = [];
 
-  async add(amounts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  /** As one more process has them. */
+  ofProcess(): Counters {
+    const own = new Map<string, number>();
+    this.counts.push(own);
+    return { exchange: (counts) => this.exchange(own, counts) };
+  }
+
+  private async exchange(own: Map<string, number>, counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
     if (this.away) throw new Error('away');
-    for (const [name, amount] of amounts) this.sums.set(name, (this.sums.get(name) ?? 0) + amount);
-    return new Map([...amounts.keys()].map((name) => [name, this.sums.get(name) ?? 0]));
+    for (const [name, count] of counts) own.set(name, count);
+    if (this.losesAnswer) {
+      this.losesAnswer = false;
+      throw new Error('late');
+    }
+    const others = this.counts.filter((counted) => counted !== own);
+    const sumOf = (name: string): number => others.reduce((sum, counted) => sum + (counted.get(name) ?? 0), 0);
+    return Promise.resolve(new Map(Array.from(counts.keys(), (name) => [name, sumOf(name)])));
   }
 }
 
@@ -18,7 +33,7 @@ let now: number;
 let counters: MemoryCounters;
 const limiters: RateLimiter[] = [];
 const limiter = (): RateLimiter => {
-  const made = new RateLimiter(counters, () => now);
+  const made = new RateLimiter(counters.ofProcess(), () => now);
   limiters.push(made);
   return made;
 };
@@ -70,6 +85,20 @@ describe('a limit per minute', () => {
     two.take('a', 100);
     await two.sync();
     expect(two.take('a', 100).allowed).toBe(false);
+  });
+
+  it('counts each request once where Redis answers too late', async () => {
+    const [one, two] = [limiter(), limiter()];
+    expect(passed(one, 40, 100)).toBe(40);
+    counters.losesAnswer = true;
+    await one.sync();
+    await one.sync();
+    expect(passed(two, 10, 100)).toBe(10);
+    await two.sync();
+    one.take('a', 100);
+    await one.sync();
+    expect(passed(one, 100, 100)).toBe(49);
+    expect(passed(two, 100, 100)).toBe(50);
   });
 });
 

@@ -9,7 +9,8 @@ const MAX_CALLERS = 200_000;
 
 /** Counters shared by all processes: `SharedCounters` of messaging. */
 export interface Counters {
-  add(amounts: ReadonlyMap<string, number>, lifetimeMs: number): Promise<ReadonlyMap<string, number>>;
+  /** @param counts what this process has counted in all. @returns what the others have. */
+  exchange(counts: ReadonlyMap<string, number>, lifetimeMs: number): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Whether one request may pass, and what is left. */
@@ -32,7 +33,7 @@ interface Count {
   previous: number;
   /** Requests in this window that this process let pass. */
   own: number;
-  /** How many of those were added to the shared counters. */
+  /** How many of those the other processes can know of, as of the last exchange. */
   shared: number;
   /** Requests in this window that other processes let pass, as of the last exchange. */
   others: number;
@@ -40,7 +41,7 @@ interface Count {
 
 /**
  * Limits requests per minute over all processes, without a round trip per request. Each process counts what it lets pass; once
- * a second it adds its counts to the shared ones in Redis, in one pipeline, and reads the sums. A caller that spreads over n
+ * a second it writes its counts to Redis, in one pipeline, and reads those of the others. A caller that spreads over n
  * processes can exceed its limit by what n - 1 of them let pass in one second. Without Redis every process limits alone.
  *
  * The window slides: the one before counts by the part of it that is less than a minute ago.
@@ -97,33 +98,35 @@ export class RateLimiter {
 
   private async exchange(): Promise<void> {
     const window = Math.floor(this.now() / WINDOW_MS);
-    const amounts = new Map<string, number>();
+    const counts = new Map<string, number>();
     for (const [caller, count] of this.counts) {
       if (count.window < window - 1) this.counts.delete(caller);
-      else if (count.window === window && count.own > count.shared) {
-        amounts.set(`rate:${window}:${caller}`, count.own - count.shared);
-      }
+      else if (count.window === window && count.own > count.shared) counts.set(nameOf(window, caller), count.own);
     }
-    if (amounts.size === 0) return;
-    let sums: ReadonlyMap<string, number>;
+    if (counts.size === 0) return;
+    let others: ReadonlyMap<string, number>;
     try {
-      sums = await this.counters.add(amounts, 2 * WINDOW_MS);
+      others = await this.counters.exchange(counts, 2 * WINDOW_MS);
     } catch {
-      // Redis is away, which its connection has logged. The next exchange shares these counts too.
+      // Redis is away, which its connection has logged, or slow. The next exchange shares these counts too.
       return;
     }
     for (const [caller, count] of this.counts) {
-      const name = `rate:${window}:${caller}`;
-      const sum = sums.get(name);
+      const name = nameOf(window, caller);
+      const sum = others.get(name);
       if (sum === undefined || count.window !== window) continue;
-      count.shared += amounts.get(name) ?? 0;
-      count.others = Math.max(0, sum - count.shared);
+      count.shared = counts.get(name) ?? count.shared;
+      count.others = sum;
     }
   }
 
   close(): void {
     clearInterval(this.timer);
   }
+}
+
+function nameOf(window: number, caller: string): string {
+  return `rate:${window}:${caller}`;
 }
 
 function usedBy({ previous, own, others }: Count, passedMs: number): number {

@@ -1,27 +1,38 @@
+import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-/** Counters that all processes share. Redis may lose them at any time: callers must be able to count alone. */
+const keyOf = (name: string): string => `millrace:counts:${name}`;
+
+/**
+ * Counts that processes share, each its own of every counter. A process writes what it has counted in all, never what is new: an exchange
+ * whose answer did not come may be repeated. Redis may lose all of it at any time: callers must be able to count alone.
+ */
 export class SharedCounters {
+  private readonly process = randomUUID();
+
   constructor(private readonly redis: Redis) {}
 
   /**
-   * Add to counters and read their sums, in one round trip.
+   * Write what this process has counted, and read what all others have, in one round trip.
    *
-   * @param lifetimeMs a counter expires when nothing was added to it for this long.
-   * @returns the sum of each counter, this addition included.
-   * @throws when Redis is away; some of the additions may have been made.
+   * @param counts of each counter by its name, whole numbers.
+   * @param lifetimeMs a counter expires when no process wrote to it for this long.
+   * @returns for each counter the sum of the counts of all other processes.
+   * @throws when Redis is away or answers too late; some of the counts may have been written.
    */
-  async add(amounts: ReadonlyMap<string, number>, lifetimeMs: number): Promise<Map<string, number>> {
-    const names = [...amounts.keys()];
+  async exchange(counts: ReadonlyMap<string, number>, lifetimeMs: number): Promise<Map<string, number>> {
     const pipeline = this.redis.pipeline();
-    for (const [name, amount] of amounts) pipeline.incrby(name, amount).pexpire(name, lifetimeMs);
+    for (const [name, count] of counts) {
+      const key = keyOf(name);
+      pipeline.hset(key, this.process, count).pexpire(key, lifetimeMs).hgetall(key);
+    }
     const replies = (await pipeline.exec()) ?? [];
-    return new Map(
-      names.map((name, index) => {
-        const [error, sum] = replies[index * 2] ?? [new Error('no reply'), null];
-        if (error) throw error;
-        return [name, Number(sum)];
-      }),
-    );
+    return new Map(Array.from(counts.keys(), (name, index) => [name, this.sumOfOthers(replies[index * 3 + 2])]));
+  }
+
+  private sumOfOthers([error, counts]: [error: Error | null, counts: unknown] = [new Error('no reply'), null]): number {
+    if (error) throw error;
+    const { [this.process]: _, ...others } = counts as Record<string, string>;
+    return Object.values(others).reduce((sum, count) => sum + Number(count), 0);
   }
 }

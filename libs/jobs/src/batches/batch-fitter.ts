@@ -6,7 +6,7 @@ import { labelRooms } from '../labels';
 import { noteCapsReached } from '../spend';
 import type { AccountQueueStore } from '../rotation';
 import type { JobScope } from '../state';
-import { assertWithinSpendLimit, type JobDraft, type SubmissionChecks } from '../submission';
+import { assertWithinSpendLimit, type JobDraft, type SubmissionChecks, type SubmittedBefore } from '../submission';
 import type { AdmittedItem, BatchContents } from './batch-contents';
 import { fitBatch, type FittingBatch } from './batch-room';
 import { refusalOfBatch } from './batch-groups';
@@ -21,6 +21,8 @@ export interface ExaminedBatch {
   contents: BatchContents;
   /** What one of its jobs would be recorded with. */
   termsOf: (item: AdmittedItem) => JobDraft;
+  /** What its jobs have their spend limit from; absent: its request says it. */
+  spendLimitOf?: SubmittedBefore;
 }
 
 /** Finds out which jobs of a batch there is room for, and has those recorded. */
@@ -62,12 +64,13 @@ export class BatchFitter {
     target,
     contents,
     termsOf,
+    spendLimitOf,
   }: ExaminedBatch): Promise<{ fitting: FittingBatch; terms: JobDraft }> {
     const { accountId, labels } = scope;
     const items = contents.withReferences(await this.checks.find(scope, contents.items));
     contents.assertAdmissible(items.length);
     const terms = termsOf(items[0] as AdmittedItem);
-    assertWithinSpendLimit(terms);
+    assertWithinSpendLimit(terms, spendLimitOf);
     const { apiKeyId } = terms;
     const asked = items.map(({ metadata }) => ({ apiKeyId, metadata }));
     const rooms = await labelRooms(this.database, accountId, asked);

@@ -187,6 +187,22 @@ describe('failed jobs of a batch that are tried again', () => {
     expect(await countsOf(id)).toEqual({ failed: 1, queued: 2 });
   });
 
+  it('are refused by the spend limit of their batch where a job holds more by then, and the answer says so', async () => {
+    const { batch } = await world.submissions().submit({ ...world.submission(1), spendLimitMicros: 60_000n });
+    await end(['failed']);
+    world.settings.holdMicros = 120_000;
+    const refused = retry(batch.id);
+    await expect(refused).rejects.toMatchObject({
+      code: 'invalid_request',
+      status: 422,
+      details: { spend_limit_micros: 60_000, required_micros: 120_000 },
+    });
+    await expect(refused).rejects.toThrow(/^The batch has a spend limit .* as a new batch/);
+    expect(await countsOf(batch.id)).toEqual({ failed: 1 });
+    world.settings.holdMicros = 60_000;
+    expect(await retry(batch.id)).toBe(1);
+  });
+
   it('are refused while the batch is being canceled, and of a batch of another account', async () => {
     const id = await batchOf(['failed']);
     await world.store.requestCancel(test.database, cloudScope(world.accountId), id);

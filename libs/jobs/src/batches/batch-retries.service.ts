@@ -123,7 +123,8 @@ export class BatchRetries {
     const submitter = await this.submitterOf(request);
     const termsOf = (item: AdmittedItem): JobDraft => this.draftFor(submitter, target, item, '');
     try {
-      return await this.fitter.recordFitting({ scope: request.scope, target, contents, termsOf }, ({ accepted }) =>
+      const batch = { scope: request.scope, target, contents, termsOf, spendLimitOf: { before: 'batch' } as const };
+      return await this.fitter.recordFitting(batch, ({ accepted }) =>
         this.record(request, target, retried, accepted, submitter),
       );
     } catch (error) {

@@ -77,6 +77,7 @@ export class OperatorJobs {
       idempotencyKey: key,
       traceparent: null,
       spendLimitMicros: job.spendLimitMicros ?? undefined,
+      spendLimitOf: { before: 'job' } as const,
       retry: job.retry,
       within: within(job),
     };

@@ -17,6 +17,7 @@ export {
   keyReused,
   poolQueueFull,
   refusalOf,
+  type SubmittedBefore,
 } from './refusals';
 export { type JobDraft } from './submission';
 export { inputAssetsOf, type FoundReferences, type ModelNames } from './submission-checks';

@@ -41,21 +41,32 @@ export function insufficientCredits(
   return new Refusal('insufficient_credits', message, { details });
 }
 
+/** What has a spend limit since it was submitted, and runs again: its request cannot say another one. */
+export type SubmittedBefore = { before: 'batch' | 'job' };
+
 /**
  * A job may not hold more than it may cost.
  *
- * @param field by which the caller said so; null: the header of the API.
+ * @param said the field by which the caller said so, by default the header of the API; or what was submitted with it before.
  * @throws Refusal `invalid_request`, before anything is recorded.
  */
 export function assertWithinSpendLimit(
   { holdMicros, spendLimitMicros: limit }: Pick<JobDraft, 'holdMicros' | 'spendLimitMicros'>,
-  field: string | null = null,
+  said: string | SubmittedBefore = SPEND_LIMIT_HEADER,
 ): void {
   if (limit === null || holdMicros <= limit) return;
-  const reason =
-    `is ${limit} (${creditsText(limit)} credits), and a job holds ${holdMicros} micro-credits ` +
-    `(${creditsText(holdMicros)} credits) as soon as it is submitted; what it does not use it gives back`;
-  throw Refusal.ofFields([{ field: field ?? SPEND_LIMIT_HEADER, reason }]);
+  const excess =
+    `${limit} (${creditsText(limit)} credits), and a job holds ${holdMicros} micro-credits ` +
+    `(${creditsText(holdMicros)} credits) as soon as it is submitted`;
+  if (typeof said === 'string') {
+    throw Refusal.ofFields([{ field: said, reason: `is ${excess}; what it does not use it gives back` }]);
+  }
+  const { before } = said;
+  const message =
+    `The ${before} has a spend limit of ${excess}. What runs again keeps its limit: submit it as a new ${before}, ` +
+    `with a higher ${SPEND_LIMIT_HEADER}.`;
+  const details = { spend_limit_micros: Number(limit), required_micros: Number(holdMicros) };
+  throw new Refusal('invalid_request', message, { details });
 }
 
 /** The jobs of all accounts fill the queue of a pool. */

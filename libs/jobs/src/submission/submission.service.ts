@@ -14,7 +14,7 @@ import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
 import type { ExaminedJob } from '../examination';
 import { draftOf, retryOf } from './job-draft';
-import { assertWithinSpendLimit, insufficientCredits, keyReused, refusalOf } from './refusals';
+import { assertWithinSpendLimit, insufficientCredits, keyReused, refusalOf, type SubmittedBefore } from './refusals';
 import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
 import type { RecordedJob, SubmissionStore } from './submission.store';
@@ -42,6 +42,8 @@ export interface Submission {
   spendLimitMicros?: bigint | undefined;
   /** The field by which the caller said it, where that is not the header of the API. */
   spendLimitField?: string;
+  /** What has that limit from before; absent: this request says it. */
+  spendLimitOf?: SubmittedBefore;
   /** Which failures are tried again; null: none. Absent: as the account has set it. */
   retry?: RetryPolicy | null | undefined;
   /** Whether earlier outputs may answer it; null: no. Absent: as the account has set it, and no where `within` is given. */
@@ -161,7 +163,7 @@ export class SubmissionService {
     reuse: ReuseOutcome | null,
   ): Promise<AcceptedJob> {
     await this.checks.assertRoom(target);
-    assertWithinSpendLimit(draft, submission.spendLimitField);
+    assertWithinSpendLimit(draft, submission.spendLimitOf ?? submission.spendLimitField);
     const recorded = await this.record(submission, draft, extraData);
     const spend = (recorded.spend ?? []).filter(showsStanding(submission.scope.labels !== null));
     return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded), reuse, spend };

@@ -6,7 +6,13 @@ import { labelRooms } from '../labels';
 import { noteCapsReached } from '../spend';
 import type { AccountQueueStore } from '../rotation';
 import type { JobScope } from '../state';
-import { assertWithinSpendLimit, type JobDraft, type SubmissionChecks, type SubmittedBefore } from '../submission';
+import {
+  assertWithinSpendLimit,
+  isAssetGone,
+  type JobDraft,
+  type SubmissionChecks,
+  type SubmittedBefore,
+} from '../submission';
 import type { AdmittedItem, BatchContents } from './batch-contents';
 import { fitBatch, type FittingBatch } from './batch-room';
 import { refusalOfBatch } from './batch-groups';
@@ -36,7 +42,8 @@ export class BatchFitter {
 
   /**
    * Record the jobs that fit. Where each job counts by itself and others took their room meanwhile, those are recorded that fit then;
-   * where it was something else that refused them, looking again would not help.
+   * where it was something else that refused them, looking again would not help. An asset that was deleted meanwhile is looked for again:
+   * that refuses the jobs that name it.
    *
    * @param record writes jobs, all or none.
    * @throws Refusal when jobs that must be accepted cannot be, or none can.
@@ -44,7 +51,7 @@ export class BatchFitter {
   async recordFitting<T>(batch: ExaminedBatch, record: (fitting: FittingBatch) => Promise<T>): Promise<T> {
     const { scope, contents } = batch;
     contents.withLabels(scope.labels);
-    let refused: { by: Refusal; accepted: readonly AdmittedItem[] } | null = null;
+    let refused: { by: unknown; accepted: readonly AdmittedItem[] } | null = null;
     for (let fits = 1; ; fits += 1) {
       const { fitting, terms } = await this.fit(batch);
       if (refused !== null && isSame(refused.accepted, fitting.accepted)) throw refused.by;
@@ -52,8 +59,8 @@ export class BatchFitter {
         return await record(fitting);
       } catch (error) {
         const known = await this.refusalOf(error, terms, fitting, scope.labels);
-        const isFinal = contents.admission === 'all' || fits === FITS;
-        if (isFinal || !(known instanceof Refusal) || known === error) throw known;
+        const isFinal = contents.admission === 'all' || fits === FITS || !(known instanceof Refusal) || known === error;
+        if (isFinal && !isAssetGone(error)) throw known;
         refused = { by: known, accepted: fitting.accepted };
       }
     }

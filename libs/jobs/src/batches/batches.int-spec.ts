@@ -110,6 +110,36 @@ it('the counts of a batch are read by its index', async () => {
   expect(reads.filter((index) => index.startsWith('jobs'))).toEqual(['jobs_batch_key']);
 });
 
+describe('a batch of which one job reads an asset that is deleted after it was looked up', () => {
+  beforeEach(async () => {
+    const asset = newId();
+    const row = { accountId: world.accountId, hash: `blake3:${'0'.repeat(64)}`, sizeBytes: 1n };
+    await test.database.models.blob.create({ data: row });
+    await test.database.models.asset.create({ data: { id: asset, contentType: 'a/b', ...row } });
+    world.asset = asset;
+    world.lookUpAssets = async () => {
+      const { count } = await test.database.models.asset.deleteMany({ where: { id: asset } });
+      return count === 0 ? [] : [asset];
+    };
+  });
+
+  it('is refused as one that reads none, with the place', async () => {
+    const references = [{ node_id: '1', field: 'image', asset_id: world.asset }];
+    await expect(world.submissions().submit(world.submission(3))).rejects.toMatchObject({
+      code: 'batch_refused',
+      details: { refused: 1, items: [{ index: 0, code: 'missing_asset', details: { references } }] },
+    });
+    expect(await world.left()).toMatchObject({ batches: 0, jobs: 0 });
+  });
+
+  it('is recorded without that job where each is accepted by itself', async () => {
+    const body = Buffer.from(JSON.stringify({ jobs: [{}, {}, {}], admission: 'each' }));
+    const { batch } = await world.submissions().submit({ ...world.submission(3), body });
+    expect(batch).toMatchObject({ jobCount: 2, refused: [{ index: 0, code: 'missing_asset' }] });
+    expect(await world.left()).toMatchObject({ batches: 1, jobs: 2 });
+  });
+});
+
 describe('a batch of which one job names a model that is deleted after it was looked up', () => {
   const NAME = 'mine.safetensors';
   let world: BatchWorld;

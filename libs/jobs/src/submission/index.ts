@@ -5,7 +5,7 @@ export { SubmissionService, type AcceptedJob, type RecordWithin } from './submis
 export { RunTimesStore } from './run-times.store';
 export { SubmissionChecks } from './submission-checks';
 export { SubmissionEstimates, type SubmissionEstimate } from './submission-estimates.service';
-export { SubmissionStore } from './submission.store';
+export { SubmissionStore, isAssetGone } from './submission.store';
 export { SweepIdempotencyKeysLoop } from './sweep-idempotency-keys.loop';
 export { draftOf, retryOf, type Submitter } from './job-draft';
 export { isModelGone, useModelsOfAllPart } from './library-models.store';

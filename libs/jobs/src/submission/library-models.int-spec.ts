@@ -169,6 +169,7 @@ describe('a submission whose model is deleted after it was looked up', () => {
     });
     const refused = service.submit(await submission());
     await expect(refused).rejects.toMatchObject({ code: 'invalid_workflow' });
+    await expect(refused).rejects.toMatchObject({ details: { node_errors: { '': [{ reason: 'not_in_list' }] } } });
     expect([looks, await jobs()]).toEqual([3, 0]);
   });
 });

@@ -2,12 +2,11 @@ import { ACCOUNT_CLOSED, SUB_KEY_REVOKED, accountClosed, subKeyRevoked } from '@
 import { STORAGE_FULL, storageFull } from '@millrace/assets';
 import { creditsText } from '@millrace/billing';
 import { Refusal } from '@millrace/contracts';
-import { ConstraintError, KEY_REUSED, RefusedError } from '@millrace/database';
+import { KEY_REUSED, RefusedError } from '@millrace/database';
 import { labelRefusal } from '../labels';
 import { QUEUE_FULL } from '../rotation';
 import type { AssetPlace } from '../examination';
 import type { JobDraft } from './submission';
-import { INPUT_ASSET_CONSTRAINT } from './submission.store';
 
 const QUEUE_RETRY_SECONDS = 2;
 const SPEND_LIMIT_HEADER = 'Millrace-Spend-Limit-Micros';
@@ -92,12 +91,15 @@ export function missingAssets(references: AssetPlace[], leftOut = 0): Refusal {
     const what = reference.asset_id === null ? NO_ID : `asset ${reference.asset_id}`;
     return `node ${reference.node_id}, ${reference.field}: ${what}`;
   });
-  const message = `The workflow refers to assets that do not exist or are not yours${named.length > 0 ? `: ${named.join('; ')}` : ''}.`;
+  const message = `The workflow refers to assets that do not exist or are not yours: ${named.join('; ')}.`;
   const details = leftOut === 0 ? { references } : { references, left_out: { references: leftOut } };
   return new Refusal('missing_asset', message, { details });
 }
 
-/** What a refusal by the statement that records a job means to its caller; every other error as it is. */
+/**
+ * What a refusal by the statement that records a job means to its caller; every other error as it is, and that a model or an asset is gone: what
+ * misses it when it looks again has its place in the graph.
+ */
 export function refusalOf(error: unknown, draft: Pick<JobDraft, 'storageBytes' | 'queueLimit'>): unknown {
   if (error instanceof RefusedError) {
     if (error.reason === KEY_REUSED) return keyReused();
@@ -107,6 +109,5 @@ export function refusalOf(error: unknown, draft: Pick<JobDraft, 'storageBytes' |
     if (error.reason === QUEUE_FULL) return accountQueueFull(draft.queueLimit);
     return labelRefusal(error.reason) ?? error;
   }
-  if (error instanceof ConstraintError && error.constraint === INPUT_ASSET_CONSTRAINT) return missingAssets([]);
   return error;
 }

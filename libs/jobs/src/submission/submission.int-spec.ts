@@ -89,7 +89,15 @@ function estimatesBy(now?: () => number): QueueEstimates {
   return new QueueEstimates(counted, new AccountQueueStore(), new WorkerStore(), now);
 }
 
-function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiting' | 'place'>): SubmissionService {
+type Assets = ConstructorParameters<typeof SubmissionChecks>[0];
+
+const noAssets: Assets = { resolveForJob: () => Promise.resolve(new Set<string>()) };
+
+function serviceWith(
+  counted: Statements,
+  estimates: Pick<QueueEstimates, 'waiting' | 'place'>,
+  assets = noAssets,
+): SubmissionService {
   const dispatcher: typeof noDispatcher = {
     expectDispatch: () => void dispatching.push(`expected after ${writes().length}`),
     requestDispatch: () => void dispatching.push(`requested after ${writes().length}`),
@@ -104,7 +112,7 @@ function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiti
     store,
     new SubmissionGroups(counted, store, new GroupStore(settings), dispatcher),
     new LedgerStore(),
-    new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, noModels, estimates, settings),
+    new SubmissionChecks(assets, noModels, estimates, settings),
     {
       put: ({ jobId }) => Promise.resolve(void kept.add(jobId)),
       delete: (id: string) => Promise.resolve(void kept.delete(id)),
@@ -258,6 +266,27 @@ describe('a submission', () => {
     expect(kept.size).toBe(0);
     await service.submit(await submission({ body }));
     expect(kept.size).toBe(1);
+  });
+
+  it('whose asset is deleted after it was looked up is refused as one that names none, with the place', async () => {
+    const id = randomUUID();
+    const workflow = { '1': { class_type: 'Show', inputs: { image: { __type: 'core/ASSET', info: { id } } } } };
+    const key = randomUUID();
+    const asked = await submission({ body: JSON.stringify({ workflow }), idempotencyKey: key });
+    const row = { accountId: asked.caller.accountId, hash: `blake3:${'0'.repeat(64)}`, sizeBytes: 1n };
+    await test.database.models.blob.create({ data: row });
+    await test.database.models.asset.create({ data: { id, contentType: 'a/b', ...row } });
+    const assets: Assets = {
+      resolveForJob: async () => {
+        const { count } = await test.database.models.asset.deleteMany({ where: { id } });
+        return new Set(count === 0 ? [] : [id]);
+      },
+    };
+    await expect(serviceWith(counted, estimatesBy(), assets).submit(asked)).rejects.toMatchObject({
+      code: 'missing_asset',
+      details: { references: [{ node_id: '1', field: 'image', asset_id: id }] },
+    });
+    await service.submit({ ...asked, body: Buffer.from(BODY), idempotencyKey: key });
   });
 
   it('that has committed is answered, though its place in the queue cannot be looked up', async () => {

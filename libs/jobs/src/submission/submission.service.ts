@@ -17,7 +17,7 @@ import { draftOf, retryOf } from './job-draft';
 import { assertWithinSpendLimit, insufficientCredits, keyReused, refusalOf, type SubmittedBefore } from './refusals';
 import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
-import type { RecordedJob, SubmissionStore } from './submission.store';
+import { isAssetGone, type RecordedJob, type SubmissionStore } from './submission.store';
 import type { SubmissionExaminer } from '../examination';
 import type { SubmissionGroups } from './submission-groups';
 import { whileModelsGo } from './while-models-go';
@@ -114,7 +114,13 @@ export class SubmissionService {
     const asked = within === undefined ? submission.reuse : null;
     const forReuse = await this.reuse.isWanted(scope.accountId, asked);
     const { job, target } = await this.examiner.examine(body, submission.target, forReuse);
-    return whileModelsGo(() => this.acceptExamined(submission, job, target));
+    try {
+      return await whileModelsGo(() => this.acceptExamined(submission, job, target));
+    } catch (error) {
+      // This look misses the asset, and says where the graph names it.
+      if (isAssetGone(error)) await this.checks.inputAssets(scope, job);
+      throw error;
+    }
   }
 
   private async acceptExamined(submission: Submission, job: ExaminedJob, target: Target): Promise<AcceptedJob> {

@@ -2,7 +2,14 @@ import { Prisma } from '@prisma/client';
 import { openAccountPart } from '@millrace/accounts';
 import { storageNotFullPart } from '@millrace/assets';
 import { coversHoldPart, holdPart } from '@millrace/billing';
-import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
+import {
+  ConstraintError,
+  claimKeyPart,
+  composeStatement,
+  statementPart,
+  type StatementPart,
+  type Statements,
+} from '@millrace/database';
 import type { JobSettings } from '../job.settings';
 import { countLabelsParts } from '../labels';
 import type { SpendStanding } from '../spend';
@@ -13,6 +20,11 @@ import type { JobDraft } from './submission';
 
 /** The constraint that a submission meets when an asset went between its check and its commit. */
 export const INPUT_ASSET_CONSTRAINT = 'job_inputs_asset_id_fkey';
+
+/** Whether a statement has recorded nothing because an asset was deleted since it was looked up. No other asset will have its id. */
+export function isAssetGone(error: unknown): boolean {
+  return error instanceof ConstraintError && error.constraint === INPUT_ASSET_CONSTRAINT;
+}
 
 /** What the statement decided, times on PostgreSQL's clock. */
 export interface RecordedJob {

@@ -85,7 +85,7 @@ export class BatchFitter {
       poolPlaces: await this.checks.placesIn(target),
       waiting: await this.queues.waitingIn(this.database, target.poolId, accountId),
       availableMicros: (await this.ledger.balance(this.database, accountId)).availableMicros,
-      isBalanceShown: labels === null,
+      subKeyLabels: labels,
       labels: rooms,
     };
     try {

@@ -64,6 +64,5 @@ export async function refusalOfBatch(
   await noteCapReached(statements, terms.accountId, error);
   if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, terms);
   const { availableMicros } = await ledger.balance(statements, terms.accountId);
-  const shownMicros = labels === null ? availableMicros : null;
-  return creditRefusal(jobs, terms.holdMicros, shownMicros);
+  return creditRefusal(jobs, terms.holdMicros, availableMicros, labels);
 }

@@ -1,4 +1,4 @@
-import { Refusal, type BatchFault } from '@millrace/contracts';
+import { Refusal, type BatchFault, type JobMetadata } from '@millrace/contracts';
 import { ITEM_FAULTS, itemFaultOf } from '../examination';
 import type { LabelRooms } from '../labels';
 import { accountQueueFull, insufficientCredits, poolQueueFull, type JobDraft } from '../submission';
@@ -11,8 +11,8 @@ export interface AccountRoom {
   /** Jobs of the account that wait in the pool. */
   waiting: number;
   availableMicros: bigint;
-  /** Whether a refusal may say how much that is. */
-  isBalanceShown: boolean;
+  /** Of the sub-key that submits; null: another key. */
+  subKeyLabels: JobMetadata | null;
   /** What the rules of labels, and the caps of the account and the key, leave. Jobs are counted in it. */
   labels: LabelRooms;
 }
@@ -71,19 +71,19 @@ function refusalOfItem(
   { metadata }: AdmittedItem,
   before: number,
   { queueLimit, holdMicros, apiKeyId }: BatchTerms,
-  { poolPlaces, waiting, availableMicros, isBalanceShown, labels }: AccountRoom,
+  { poolPlaces, waiting, availableMicros, subKeyLabels, labels }: AccountRoom,
 ): Refusal | null {
   if (before >= poolPlaces) return poolQueueFull();
   if (waiting + before >= queueLimit) return accountQueueFull(queueLimit);
   const left = availableMicros - holdMicros * BigInt(before);
-  if (left < holdMicros) return insufficientCredits(holdMicros, isBalanceShown ? left : null);
+  if (left < holdMicros) return insufficientCredits(holdMicros, left, subKeyLabels);
   return labels.take({ apiKeyId, metadata, holdMicros });
 }
 
 function assertAllFit(
   items: readonly AdmittedItem[],
   { queueLimit, holdMicros, apiKeyId }: BatchTerms,
-  { poolPlaces, waiting, availableMicros, isBalanceShown, labels }: AccountRoom,
+  { poolPlaces, waiting, availableMicros, subKeyLabels, labels }: AccountRoom,
 ): void {
   const jobs = items.length;
   if (jobs > queueLimit) {
@@ -93,7 +93,7 @@ function assertAllFit(
   if (jobs > poolPlaces) throw poolQueueFull();
   if (waiting + jobs > queueLimit) throw accountQueueFull(queueLimit);
   if (availableMicros < holdMicros * BigInt(jobs)) {
-    throw creditRefusal(jobs, holdMicros, isBalanceShown ? availableMicros : null);
+    throw creditRefusal(jobs, holdMicros, availableMicros, subKeyLabels);
   }
   for (const { metadata } of items) {
     const refusal = labels.take({ apiKeyId, metadata, holdMicros });
@@ -101,7 +101,12 @@ function assertAllFit(
   }
 }
 
-/** The holds of all jobs of a batch are taken together. @param availableMicros null: not the caller's to know. */
-export function creditRefusal(jobs: number, holdMicros: bigint, availableMicros: bigint | null): Refusal {
-  return insufficientCredits(holdMicros * BigInt(jobs), availableMicros, `Running these ${jobs} jobs needs`);
+/** The holds of all jobs of a batch are taken together. @param labels of the sub-key that submits; null: another key. */
+export function creditRefusal(
+  jobs: number,
+  holdMicros: bigint,
+  availableMicros: bigint,
+  labels: JobMetadata | null,
+): Refusal {
+  return insufficientCredits(holdMicros * BigInt(jobs), availableMicros, labels, `Running these ${jobs} jobs needs`);
 }

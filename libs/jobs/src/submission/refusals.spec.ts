@@ -1,4 +1,5 @@
-import { missingAssets } from './refusals';
+import type { JobMetadata } from '@millrace/contracts';
+import { insufficientCredits, missingAssets } from './refusals';
 
 it('a reference to an asset names its id, or says that it has none that is one', () => {
   const at = { node_id: '1', field: 'image' };
@@ -10,4 +11,16 @@ it('a reference to an asset names its id, or says that it has none that is one',
     'The workflow refers to assets that do not exist or are not yours: node 1, image: an asset reference whose id is missing or ' +
       'no UUID; node 1, image: asset x.',
   );
+});
+
+it('lacking credits say how many there are, and to a sub-key only how many are needed', () => {
+  const { message, details } = insufficientCredits(2_000_000n, 1_500_000n, null);
+  expect(details).toEqual({ required_micros: 2_000_000, available_micros: 1_500_000 });
+  expect(message).toContain('1.5');
+  const subKeys: JobMetadata[] = [{}, { user: 'ada' }];
+  for (const labels of subKeys) {
+    const shown = insufficientCredits(2_000_000n, 1_500_000n, labels);
+    expect(shown.details).toEqual({ required_micros: 2_000_000 });
+    expect(shown.message).not.toContain('1.5');
+  }
 });

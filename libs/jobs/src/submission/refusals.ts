@@ -1,7 +1,7 @@
 import { ACCOUNT_CLOSED, SUB_KEY_REVOKED, accountClosed, subKeyRevoked } from '@millrace/accounts';
 import { STORAGE_FULL, storageFull } from '@millrace/assets';
 import { creditsText } from '@millrace/billing';
-import { Refusal } from '@millrace/contracts';
+import { Refusal, type JobMetadata } from '@millrace/contracts';
 import { KEY_REUSED, RefusedError } from '@millrace/database';
 import { labelRefusal } from '../labels';
 import { QUEUE_FULL } from '../rotation';
@@ -20,16 +20,19 @@ export function keyReused(): Refusal {
 }
 
 /**
- * @param availableMicros null: not the caller's to know; a sub-key sees nothing of its account's balance.
+ * A sub-key sees nothing of its account's balance: to it the refusal does not say how much there is.
+ *
+ * @param labels of the sub-key that asks; null: another key.
  * @param what needs them.
  */
 export function insufficientCredits(
   requiredMicros: bigint,
-  availableMicros: bigint | null,
+  availableMicros: bigint,
+  labels: JobMetadata | null,
   what = 'Running this job needs',
 ): Refusal {
   const needs = `${what} ${creditsText(requiredMicros)} credits set aside`;
-  if (availableMicros === null) {
+  if (labels !== null) {
     const message = `${needs}, and the account has not so many. Ask who gave you this API key.`;
     return new Refusal('insufficient_credits', message, { details: { required_micros: Number(requiredMicros) } });
   }

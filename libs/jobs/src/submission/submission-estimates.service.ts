@@ -146,7 +146,7 @@ export class SubmissionEstimates {
     if (terms.holdMicros === 0n) return null;
     const { availableMicros } = await this.ledger.balance(this.database, accountId);
     if (availableMicros >= terms.holdMicros) return null;
-    return insufficientCredits(terms.holdMicros, labels === null ? availableMicros : null);
+    return insufficientCredits(terms.holdMicros, availableMicros, labels);
   }
 }
 

@@ -226,7 +226,7 @@ export class SubmissionService {
     await noteCapReached(this.database, draft.accountId, error);
     if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, draft);
     const { availableMicros } = await this.ledger.balance(this.database, draft.accountId);
-    return insufficientCredits(draft.holdMicros, labels === null ? availableMicros : null);
+    return insufficientCredits(draft.holdMicros, availableMicros, labels);
   }
 }
 

@@ -78,6 +78,7 @@ import {
   SubmissionChecks,
   SubmissionEstimates,
   SubmissionGroups,
+  SubmissionRecorder,
   SubmissionService,
   SubmissionStore,
   SweepIdempotencyKeysLoop,
@@ -133,13 +134,19 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const checks = new SubmissionChecks(assets, parts.models, estimates, settings);
   const ledger = new LedgerStore();
   const reuse = new JobReuse(database, new ReuseStore(settings), assets, parts.defaults, metrics);
-  const submissions = new SubmissionService(
+  const recorder = new SubmissionRecorder(
     database,
     store,
     new SubmissionGroups(database, store, new GroupStore(settings), dispatcher),
     ledger,
-    checks,
     new EphemeralSecrets(redis.producer(), parts.secretKey),
+    dispatcher,
+    settings,
+  );
+  const submissions = new SubmissionService(
+    database,
+    recorder,
+    checks,
     estimates,
     dispatcher,
     examiner,

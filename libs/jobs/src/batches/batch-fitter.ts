@@ -15,7 +15,7 @@ import {
 } from '../submission';
 import type { AdmittedItem, BatchContents } from './batch-contents';
 import { fitBatch, type FittingBatch } from './batch-room';
-import { refusalOfBatch } from './batch-groups';
+import { refusalOfBatch } from './batch-answers';
 
 /** How often the jobs that fit are looked for, when others of the account took their room meanwhile. */
 const FITS = 3;

@@ -1,10 +1,6 @@
-import type { JobMetadata } from '@millrace/contracts';
-import { INSUFFICIENT_CREDITS, type LedgerStore } from '@millrace/billing';
-import { RefusedError, UNDONE_TRIES, repeatUndone, type Database, type Statements } from '@millrace/database';
-import { mostUsed, noteCapReached, showsStanding, type SpendStanding } from '../spend';
+import { UNDONE_TRIES, repeatUndone, type Database, type Statements } from '@millrace/database';
+import { mostUsed, showsStanding, type SpendStanding } from '../spend';
 import type { JobScope } from '../state';
-import { refusalOf, type JobDraft } from '../submission';
-import { creditRefusal } from './batch-room';
 
 /** Jobs of one statement: parts of it compare each job with each, so that 500 take twice as long each as 128 do. */
 export const GROUP_JOBS = 128;
@@ -51,18 +47,4 @@ export function standingsFor(
   standings: readonly SpendStanding[],
 ): SpendStanding[] {
   return mostUsed(standings.filter(showsStanding(labels !== null)));
-}
-
-/** What a refusal by the statement that records jobs of a batch means to its caller; every other error as it is. */
-export async function refusalOfBatch(
-  error: unknown,
-  terms: JobDraft,
-  { jobs, labels }: { jobs: number; labels: JobMetadata | null },
-  ledger: Pick<LedgerStore, 'balance'>,
-  statements: Statements,
-): Promise<unknown> {
-  await noteCapReached(statements, terms.accountId, error);
-  if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, terms);
-  const { availableMicros } = await ledger.balance(statements, terms.accountId);
-  return creditRefusal(jobs, terms.holdMicros, availableMicros, labels);
 }

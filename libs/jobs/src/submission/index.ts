@@ -1,7 +1,8 @@
 export { draftsPart, firstRowsParts, graphsPart, jobsPart } from './drafts.store';
 export { GroupStore } from './group.store';
 export { SubmissionGroups } from './submission-groups';
-export { SubmissionService, type AcceptedJob, type RecordWithin } from './submission.service';
+export { SubmissionRecorder, type RecordWithin } from './submission-recorder';
+export { SubmissionService, type AcceptedJob } from './submission.service';
 export { RunTimesStore } from './run-times.store';
 export { SubmissionChecks } from './submission-checks';
 export { SubmissionEstimates, type SubmissionEstimate } from './submission-estimates.service';

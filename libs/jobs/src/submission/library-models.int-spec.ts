@@ -14,6 +14,7 @@ import { GroupStore } from './group.store';
 import { SubmissionChecks } from './submission-checks';
 import { SubmissionExaminer } from '../examination';
 import { SubmissionGroups } from './submission-groups';
+import { SubmissionRecorder } from './submission-recorder';
 import { SubmissionService, type Submission } from './submission.service';
 import { SubmissionStore } from './submission.store';
 
@@ -109,13 +110,19 @@ describe('a submission whose model is deleted after it was looked up', () => {
       place: () => Promise.resolve({ position: 1, waitMs: null }),
     };
     const store = new SubmissionStore(settings);
-    return new SubmissionService(
+    const recorder = new SubmissionRecorder(
       test.database,
       store,
       new SubmissionGroups(test.database, store, groups, noDispatcher),
       new LedgerStore(),
-      new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, { known }, estimates, settings),
       { put: () => Promise.resolve(), delete: () => Promise.resolve() },
+      noDispatcher,
+      settings,
+    );
+    return new SubmissionService(
+      test.database,
+      recorder,
+      new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, { known }, estimates, settings),
       estimates,
       noDispatcher,
       examiner,

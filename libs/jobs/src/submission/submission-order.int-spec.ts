@@ -14,6 +14,7 @@ import { SubmissionChecks } from './submission-checks';
 import { SubmissionExaminer } from '../examination';
 import { GroupStore } from './group.store';
 import { SubmissionGroups } from './submission-groups';
+import { SubmissionRecorder } from './submission-recorder';
 import { SubmissionService } from './submission.service';
 import { noDispatcher } from '../fixtures/no-dispatcher';
 import { NO_REUSE } from '../fixtures/no-reuse';
@@ -54,13 +55,19 @@ let poolId: string;
 beforeAll(async () => {
   test = await createTestDatabase();
   const estimates = new QueueEstimates(test.database, new AccountQueueStore(), new WorkerStore());
-  service = new SubmissionService(
+  const recorder = new SubmissionRecorder(
     test.database,
     store,
     new SubmissionGroups(test.database, store, new GroupStore(settings), noDispatcher),
     new LedgerStore(),
-    new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, noModels, estimates, settings),
     { put: () => Promise.resolve(), delete: () => Promise.resolve() },
+    noDispatcher,
+    settings,
+  );
+  service = new SubmissionService(
+    test.database,
+    recorder,
+    new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, noModels, estimates, settings),
     estimates,
     noDispatcher,
     examiner,

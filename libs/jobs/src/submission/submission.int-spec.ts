@@ -12,6 +12,7 @@ import { AccountQueueStore } from '../rotation/account-queue.store';
 import { QueueEstimates } from '../rotation/queue-estimates';
 import { SubmissionChecks } from './submission-checks';
 import { SubmissionExaminer } from '../examination';
+import { SubmissionRecorder } from './submission-recorder';
 import { SubmissionService, type Submission } from './submission.service';
 import { GroupStore } from './group.store';
 import { SubmissionGroups } from './submission-groups';
@@ -107,16 +108,22 @@ function serviceWith(
       return done;
     },
   };
-  return new SubmissionService(
+  const recorder = new SubmissionRecorder(
     counted,
     store,
     new SubmissionGroups(counted, store, new GroupStore(settings), dispatcher),
     new LedgerStore(),
-    new SubmissionChecks(assets, noModels, estimates, settings),
     {
       put: ({ jobId }) => Promise.resolve(void kept.add(jobId)),
       delete: (id: string) => Promise.resolve(void kept.delete(id)),
     },
+    dispatcher,
+    settings,
+  );
+  return new SubmissionService(
+    counted,
+    recorder,
+    new SubmissionChecks(assets, noModels, estimates, settings),
     estimates,
     dispatcher,
     examiner,

@@ -1,25 +1,24 @@
 import type { AssetSettings } from '@millrace/assets';
 import type { AccountSubmissionDefaults, Caller } from '@millrace/accounts';
-import { INSUFFICIENT_CREDITS, type BillingSettings, type LedgerStore } from '@millrace/billing';
+import type { BillingSettings } from '@millrace/billing';
 import { Refusal, type ExtraData, type RetryPolicy, type Reuse } from '@millrace/contracts';
-import { ConstraintError, KEY_REUSED, RefusedError, isKeyClaimed, type Statements } from '@millrace/database';
+import { KEY_REUSED, isKeyClaimed, type Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
-import type { EphemeralSecrets } from '@millrace/messaging';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
-import { noteCapReached, showsStanding, type SpendStanding } from '../spend';
+import { showsStanding, type SpendStanding } from '../spend';
 import { notFound, type JobReuse, type ReuseOutcome, type ReuseSource } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
 import type { ExaminedJob } from '../examination';
 import { draftOf, retryOf } from './job-draft';
-import { assertWithinSpendLimit, insufficientCredits, keyReused, refusalOf, type SubmittedBefore } from './refusals';
+import { assertWithinSpendLimit, keyReused, refusalOf, type SubmittedBefore } from './refusals';
 import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
-import { isAssetGone, type RecordedJob, type SubmissionStore } from './submission.store';
+import type { RecordWithin, SubmissionRecorder } from './submission-recorder';
+import { isAssetGone, type RecordedJob } from './submission.store';
 import type { SubmissionExaminer } from '../examination';
-import type { SubmissionGroups } from './submission-groups';
 import { whileModelsGo } from './while-models-go';
 
 /** By whom, and under which key, something is asked for. */
@@ -52,12 +51,6 @@ export interface Submission {
   within?: RecordWithin;
 }
 
-/**
- * Opens a transaction, calls `record` in it, and returns what that returned. Called when everything else is done: nothing of a
- * submission may need a connection of its own while it holds this one.
- */
-export type RecordWithin = <T>(record: (tx: Statements) => Promise<T>, jobId: string) => Promise<T>;
-
 /** A job just accepted, and its place in the queue. */
 export interface AcceptedJob {
   job: JobRecord;
@@ -70,19 +63,16 @@ export interface AcceptedJob {
 }
 
 /**
- * Turns a request into a durable job. Everything that can be refused without writing is refused first; then one statement
- * records the job with all that belongs to it. Dispatching comes after that, and may fail without harm.
+ * Decides whether a request becomes a durable job, and on what terms. Everything that can be refused without writing is refused first; then
+ * one statement records the job with all that belongs to it (`SubmissionRecorder`). Dispatching comes after that, and may fail without harm.
  */
 export class SubmissionService {
   constructor(
     private readonly database: Statements,
-    private readonly store: SubmissionStore,
-    private readonly groups: Pick<SubmissionGroups, 'record'>,
-    private readonly ledger: Pick<LedgerStore, 'balance'>,
+    private readonly recorder: Pick<SubmissionRecorder, 'record'>,
     private readonly checks: Pick<SubmissionChecks, 'inputAssets' | 'assertRoom'>,
-    private readonly secrets: Pick<EphemeralSecrets, 'put' | 'delete'>,
     private readonly estimates: Pick<QueueEstimates, 'place'>,
-    private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
+    private readonly dispatcher: Pick<Dispatcher, 'expectDispatch'>,
     private readonly examiner: Pick<SubmissionExaminer, 'examine'>,
     private readonly defaults: Pick<AccountSubmissionDefaults, 'of'>,
     private readonly reuse: Pick<JobReuse, 'isWanted' | 'search' | 'record'>,
@@ -170,8 +160,9 @@ export class SubmissionService {
   ): Promise<AcceptedJob> {
     await this.checks.assertRoom(target);
     assertWithinSpendLimit(draft, submission.spendLimitOf ?? submission.spendLimitField);
-    const recorded = await this.record(submission, draft, extraData);
-    const spend = (recorded.spend ?? []).filter(showsStanding(submission.scope.labels !== null));
+    const { scope, within } = submission;
+    const recorded = await this.recorder.record(draft, { scope, extraData, within });
+    const spend = (recorded.spend ?? []).filter(showsStanding(scope.labels !== null));
     return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded), reuse, spend };
   }
 
@@ -185,48 +176,9 @@ export class SubmissionService {
     return claimed ? keyReused() : error;
   }
 
-  private async record(
-    { scope, within }: Submission,
-    terms: JobDraft,
-    extraData: ExtraData | null,
-  ): Promise<RecordedJob> {
-    const id = extraData === null && within === undefined ? null : await this.store.newId(this.database);
-    const draft = { ...terms, id, hasSecrets: extraData !== null };
-    if (extraData !== null && id !== null) {
-      const owner = { accountId: draft.accountId, jobId: id };
-      await this.secrets.put(owner, extraData, this.settings.jobExecutionDeadlineSeconds);
-    }
-    try {
-      crashPoint('submission:before-commit');
-      const recorded = await (within === undefined || id === null
-        ? this.groups.record(draft)
-        : this.recordWithin(draft, id, within));
-      crashPoint('submission:after-commit');
-      return recorded;
-    } catch (error) {
-      if (error instanceof RefusedError || error instanceof ConstraintError) {
-        if (extraData !== null && id !== null) void this.secrets.delete(id);
-      }
-      throw await this.refusalOf(error, draft, scope);
-    }
-  }
-
-  private async recordWithin(draft: JobDraft, id: string, within: RecordWithin): Promise<RecordedJob> {
-    const recorded = await within((tx) => this.store.record(tx, draft), id);
-    this.dispatcher.requestDispatch(draft.poolId);
-    return recorded;
-  }
-
   /** The job is committed: where its place cannot be looked up now, it is that among the account's own jobs, not a failure. */
   private async placeOf({ poolId, accountId }: JobDraft, { ahead }: RecordedJob): Promise<QueuePlace> {
     return this.estimates.place(poolId, accountId, ahead).catch(() => ({ position: ahead + 1, waitMs: null }));
-  }
-
-  private async refusalOf(error: unknown, draft: JobDraft, { labels }: JobScope): Promise<unknown> {
-    await noteCapReached(this.database, draft.accountId, error);
-    if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, draft);
-    const { availableMicros } = await this.ledger.balance(this.database, draft.accountId);
-    return insufficientCredits(draft.holdMicros, availableMicros, labels);
   }
 }
 

@@ -339,6 +339,10 @@ describe('a wait', () => {
     await eventually('the wait to take its place', async () => (await streams()) === 1);
     const { isError, text } = await agent.call('wait_for_job', { id, wait_seconds: 10 });
     expect([isError, text]).toEqual([true, expect.stringContaining('too_many_streams: ')]);
+    const run = await agent.call('run_job', { workflow: GRAPH, wait_seconds: 10 });
+    const notice = expect.stringMatching(/wait_for_job.*too_many_streams: /) as string;
+    expect(run).toMatchObject({ isError: false, value: { status: 'queued', notice } });
+    expect(await jobsOf(own)).toMatchObject([{ id: run.value.id }, { id }]);
     leave.abort();
     await over;
     await eventually('the place to be free', async () => (await streams()) === 0);

@@ -37,6 +37,8 @@ export interface ToolCall {
 export interface ToolAnswer {
   readonly value: object;
   readonly content?: readonly ContentBlock[];
+  /** Of a call that has done what cannot be done twice: the small object that is answered where `value` cannot be. */
+  readonly otherwise?: (error: unknown) => object;
 }
 
 /** A tool of the MCP server: thin, on the services that the endpoints stand on. */
@@ -52,11 +54,16 @@ const COPIES = 5;
 /**
  * An answer in the protocol's form. The object is there as text as well: many clients show a model nothing else.
  *
- * @throws Refusal `rate_limited` for a large one while too many bytes are in flight.
+ * @throws Refusal `rate_limited` for a large one while too many bytes are in flight, unless it has an `otherwise`.
  */
-export function resultOf({ value, content = [] }: ToolAnswer, { request }: ToolCall): CallToolResult {
+export function resultOf({ value, content = [], otherwise }: ToolAnswer, call: ToolCall): CallToolResult {
   const text = JSON.stringify(value);
-  if (text.length > LARGE_ANSWER_CHARACTERS) holdBytes(request, text.length * COPIES);
+  try {
+    if (text.length > LARGE_ANSWER_CHARACTERS) holdBytes(call.request, text.length * COPIES);
+  } catch (error) {
+    if (otherwise === undefined) throw error;
+    return resultOf({ value: otherwise(error) }, call);
+  }
   return { content: [{ type: 'text', text }, ...content], structuredContent: value };
 }
 

@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { z } from 'zod';
-import { IDEMPOTENCY_KEY, REUSE_MODES, isTerminal } from '@millrace/contracts';
+import { IDEMPOTENCY_KEY, REUSE_MODES, Refusal, isTerminal } from '@millrace/contracts';
 import { SubmissionService, type AcceptedJob } from '@millrace/jobs';
 import { currentTraceparent } from '@millrace/platform';
 import { claimedKey, spendWarning } from '../../endpoints';
@@ -18,7 +18,7 @@ const definition = {
   title: 'Run a graph',
   description:
     'Submits a graph as a job, which costs credits, and waits for it with progress. Answers with the job; when it has ended, with its ' +
-    `first ${SHOWN_OUTPUTS} outputs as read_outputs does, which has the others (outputs_left_out). If it has not ended, go on with wait_for_job. The job runs on when the connection breaks: its id ` +
+    `first ${SHOWN_OUTPUTS} outputs as read_outputs does, which has the others (outputs_left_out). If it has not ended, go on with wait_for_job; notice says why that is, where this call cannot wait or show more. The job runs on when the connection breaks: its id ` +
     'is in the first progress notification and in list_jobs. Each call makes a job, unless idempotency_key says which one is meant. ' +
     'spend_warning of the answer names the caps of which half or more is used, in percent: ask before you submit more.',
   scope: 'jobs:write',
@@ -51,6 +51,7 @@ type Input = z.output<typeof definition.input>;
 @Injectable()
 export class RunJobTool implements Tool<typeof definition> {
   readonly definition = definition;
+  private readonly logger = new Logger('MCP');
 
   constructor(
     private readonly destinations: Destinations,
@@ -61,15 +62,40 @@ export class RunJobTool implements Tool<typeof definition> {
   ) {}
 
   async run(input: Input, call: ToolCall): Promise<ToolAnswer> {
-    const { job, spend } = await this.submit(input, call);
-    const { id } = job;
+    const accepted = await this.submit(input, call);
+    const [, warning] = spendWarning(accepted.spend) ?? [];
+    const warned = warning === undefined ? {} : { spend_warning: warning };
+    const otherwise = (error: unknown): object => ({ ...this.recorded(accepted, call, error), ...warned });
+    // The job is recorded: a model that was refused now would submit it again, and it would be charged twice.
+    try {
+      const { value, content } = await this.follow(accepted, input.wait_seconds, call);
+      return { value: { ...value, ...warned }, content, otherwise };
+    } catch (error) {
+      return { value: otherwise(error) };
+    }
+  }
+
+  /** Wait for the end of a job, and show it. @throws what a wait and a reading throw. */
+  private async follow(
+    { job: { id, status } }: AcceptedJob,
+    seconds: number,
+    call: ToolCall,
+  ): Promise<Required<Pick<ToolAnswer, 'value' | 'content'>>> {
     await call.progress.report(0, `Job ${id} is recorded, and runs on if this connection breaks.`, true);
-    await this.watch.wait(call, id, input.wait_seconds);
-    const view = await this.views.read(call.visitor, id);
-    const [, warning] = spendWarning(spend) ?? [];
-    const value = warning === undefined ? view : { ...view, spend_warning: warning };
-    if (!isTerminal(view.status)) return { value };
-    return { value, content: await this.content.blocksOf(call, view.outputs) };
+    if (!isTerminal(status)) await this.watch.wait(call, id, seconds);
+    const value = await this.views.read(call.visitor, id);
+    return { value, content: isTerminal(value.status) ? await this.content.blocksOf(call, value.outputs) : [] };
+  }
+
+  /** A job of which no more can be said now, and why. */
+  private recorded({ job: { id, status } }: AcceptedJob, { visitor }: ToolCall, error: unknown): object {
+    let reason = `upstream_error (request id ${visitor.requestId})`;
+    if (error instanceof Refusal) reason = `${error.code}: ${error.message}`;
+    else this.logger.error(`job ${id} was not shown in request ${visitor.requestId}`, (error as Error).stack);
+    const notice =
+      'This call submitted the job and cannot say more of it now. Do not submit it again: go on with wait_for_job, if that is refused ' +
+      `with wait_seconds 0. The reason is ${reason}`;
+    return { id, status, notice };
   }
 
   private async submit(input: Input, call: ToolCall): Promise<AcceptedJob> {

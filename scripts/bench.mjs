@@ -17,7 +17,7 @@ import {
 } from './lib/command/index.mjs';
 import { Fleet, temporaryFolder } from './lib/services/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
-import { choosePorts, startStack } from './lib/stack/index.mjs';
+import { choosePorts, startStack, withoutSettings } from './lib/stack/index.mjs';
 import { ROOT, makeFolder, writeJson } from './lib/system/index.mjs';
 
 /** @typedef {import('./lib/command/scope.mjs').Scope} Scope */
@@ -48,7 +48,7 @@ Each writes bench/results/NAME.json. The command fails where the median of a mea
 async function main(scope) {
   const { flags, names } = readArguments();
   const benches = await Promise.all(names.map(load));
-  await setUp(scope, process.env);
+  await setUp(scope, withoutSettings(process.env));
   /** @type {Finding[]} */
   const findings = [];
   /** @type {string[]} */

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import process from 'node:process';
 import { Failure, readFlags, runCommand, say, task } from './lib/command/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
-import { startInBackground } from './lib/stack/index.mjs';
+import { startInBackground, withoutSettings } from './lib/stack/index.mjs';
 import { DIST, ROOT, runTool } from './lib/system/index.mjs';
 
 const GRAPH = join('examples', 'portrait-in-coral.json');
@@ -16,7 +16,7 @@ const HELP = `npm run demo [-- --keep]    one job from an uploaded image to the 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const flags = readFlags(HELP, { keep: { type: 'boolean' } });
-  await setUp(scope, process.env);
+  await setUp(scope, withoutSettings(process.env));
   const stack = await task(scope, 'Starting a stack', () => startInBackground(scope));
   // The files of one demo only: those of the last one would push the new ones' names aside.
   rmSync(join(ROOT, OUTPUT), { recursive: true, force: true });

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { duration, oneOf, readFlags, runCommand, say, wholeNumber } from './lib/command/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
+import { withoutSettings } from './lib/stack/index.mjs';
 
 /** @typedef {import('./lib/drill/drill.mjs').DrillReport} DrillReport */
 
@@ -23,7 +24,7 @@ async function main(scope) {
   const disaster = oneOf('--disaster', flags.disaster ?? 'machine', DISASTERS);
   const seconds = wholeNumber('--seconds', flags.seconds, { fallback: 15, least: 1, most: 3_600 });
   const roundSeconds = wholeNumber('--round-seconds', flags['round-seconds'], { fallback: 2, least: 1, most: 600 });
-  await setUp(scope, process.env);
+  await setUp(scope, withoutSettings(process.env));
   // Loaded here: the packages are installed by then.
   const { ERASED_AGAIN, runDrill } = await import('./lib/drill/index.mjs');
   return print(await runDrill(scope, { disaster, seconds, roundSeconds }), ERASED_AGAIN);

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { readFlags, runCommand, say, task, wholeNumber } from './lib/command/index.mjs';
 import { temporaryFolder } from './lib/services/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
-import { startFaultyStack } from './lib/stack/index.mjs';
+import { startFaultyStack, withoutSettings } from './lib/stack/index.mjs';
 import { HOME, loadBuilt } from './lib/system/index.mjs';
 
 /** @typedef {typeof import('../libs/testing/src/index')} Testing */
@@ -30,7 +30,7 @@ async function main(scope) {
   const seconds = wholeNumber('--seconds', flags.seconds, { fallback: 60, least: 1, most: 86_400 });
   const seed = wholeNumber('--seed', flags.seed, { fallback: randomInt(1, 1_000_000), least: 1, most: 2_000_000_000 });
   const clients = wholeNumber('--clients', flags.clients, { fallback: 6, least: 1, most: 100 });
-  await setUp(scope, process.env);
+  await setUp(scope, withoutSettings(process.env));
   const folder = await temporaryFolder(scope, 'faults');
   const testing = /** @type {Testing} */ (loadBuilt('libs/testing/src/index'));
   const stack = await task(scope, 'Starting a stack behind proxies', () => startFaultyStack(scope, folder, testing));

@@ -2,7 +2,7 @@ import process from 'node:process';
 import { readFlags, runCommand, say, task, wholeNumber } from './lib/command/index.mjs';
 import { temporaryFolder } from './lib/services/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
-import { choosePorts, startStack } from './lib/stack/index.mjs';
+import { choosePorts, startStack, withoutSettings } from './lib/stack/index.mjs';
 import { RESCUE_SETTINGS, measureRescues } from './lib/testing/index.mjs';
 
 const HELP = `node scripts/measure-rescue.mjs [-- --kills N]    how long after a kill of its worker a job's next attempt starts
@@ -16,7 +16,7 @@ const LIMIT_MS = 12_000;
 async function main(scope) {
   const flags = readFlags(HELP, { kills: { type: 'string' } });
   const kills = wholeNumber('--kills', flags.kills, { fallback: 50, least: 1, most: 10_000 });
-  await setUp(scope, process.env);
+  await setUp(scope, withoutSettings(process.env));
   const folder = await temporaryFolder(scope, 'rescue');
   const ports = await choosePorts(folder, { port: 0, opsPort: 0 });
   const run = await startStack(scope, folder, {

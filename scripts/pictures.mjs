@@ -3,7 +3,7 @@ import process from 'node:process';
 import { readFlags, runCommand, say, task } from './lib/command/index.mjs';
 import { Camera, OPERATOR_SCREENS, SCREENS, plant, plantRows } from './lib/pictures/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
-import { startInBackground } from './lib/stack/index.mjs';
+import { startInBackground, withoutSettings } from './lib/stack/index.mjs';
 import { HOME, makeFolder } from './lib/system/index.mjs';
 
 const HELP = `npm run console:pictures [-- --out DIR]    a picture of every screen of both consoles, from a stack of its own with data in it
@@ -18,7 +18,7 @@ async function main(scope) {
   const flags = readFlags(HELP, { out: { type: 'string' } });
   const folder = flags.out ? resolve(process.env.INIT_CWD ?? process.cwd(), flags.out) : join(HOME, 'pictures');
   makeFolder(folder);
-  await setUp(scope, process.env);
+  await setUp(scope, withoutSettings(process.env));
   const { run } = await task(scope, 'Starting a stack', () => startInBackground(scope, { fleet: true }));
   const planted = await task(scope, 'Planting data', () => plant(scope, run));
   const camera = await Camera.open(scope, run, folder);

@@ -99,7 +99,7 @@ async function openStore(scope, fleet) {
   }
   const { endpoint, accessKeyId, secretAccessKey } = server;
   const access = { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey };
-  const settings = { ...access, S3_ENDPOINT: endpoint, S3_BUCKET: bucket, DATABASE_URL: '', REDIS_URL: '' };
+  const settings = { ...access, S3_ENDPOINT: endpoint, S3_BUCKET: bucket };
   return { buckets, bucket, backups, settings };
 }
 

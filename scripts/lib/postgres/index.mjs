@@ -1,2 +1,3 @@
+export { hasPostgresPrograms } from './embedded-binaries.mjs';
 export { DATABASE, seedFolder } from './postgres-seed.mjs';
 export { dataIn, startPostgres } from './postgres.mjs';

@@ -9,14 +9,16 @@ import { Lock, choosePort, freePort, tryLock, writeJson } from '../system/index.
 import { consoleUrlOf, obtainApiKey } from './account.mjs';
 import { appSpec, baseEnvironment } from './apps.mjs';
 import { DeploymentWorkers, fleetSpec } from './deployments.mjs';
+import { ownSettings } from './own-settings.mjs';
 import { startRemoteWorkers } from './remote-workers.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
 /** @typedef {import('../services/data-folder.mjs').DataFolder} DataFolder */
 
 /**
- * What a stack is started with. `settings`: environment variables of the processes, over those of this process. `throwaway`: a
- * crash of the machine may cost its data. `fleetAfter`: the workers of deployments are looked after from then on, not at once.
+ * What a stack is started with. `settings`: environment variables of the processes, over those of `environment`. Without that it is a
+ * stack of its own, which takes no setting of the shell. `throwaway`: a crash of the machine may cost its data. `fleetAfter`: the
+ * workers of deployments are looked after from then on, not at once.
  *
  * @typedef {{
  *   surface: 'cloud' | 'self_hosted',
@@ -25,6 +27,7 @@ import { startRemoteWorkers } from './remote-workers.mjs';
  *   workers: number,
  *   remoteWorkers?: number,
  *   settings: Record<string, string>,
+ *   environment?: NodeJS.ProcessEnv,
  *   throwaway?: boolean,
  *   fleetAfter?: Promise<unknown>,
  * }} StackOptions
@@ -88,7 +91,7 @@ export async function claimPort(scope, port) {
  * @returns {Promise<RunFile>}
  */
 export async function startStack(scope, folder, options, fleet = new Fleet(scope, folder)) {
-  const env = { ...process.env, ...options.settings };
+  const env = { ...(options.environment ?? ownSettings(scope)), ...options.settings };
   const { port, opsPort } = options;
   const secrets = readSecrets(folder.at('secrets.json'));
   const servers = await startServers(fleet, env, { secrets, throwaway: options.throwaway });

@@ -73,6 +73,7 @@ export function readStartOptions() {
     opsPort: wholeNumber('--ops-port', flags['ops-port'] ?? (given.MILLRACE_OPS_PORT || undefined), ports),
     workers: wholeNumber('--workers', flags.workers, own),
     remoteWorkers,
+    environment: process.env,
     settings,
   };
 }

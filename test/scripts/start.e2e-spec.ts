@@ -178,6 +178,22 @@ describe('npm start', () => {
     expect((await get(`${publicUrl}/api/v2/jobs`, apiKey)).status).toBe(200);
   });
 
+  it('goes on with its account when the key of the last start was revoked, and says that the key is another', async () => {
+    const accountOf = async ({ publicUrl, apiKey }: RunFile) =>
+      (await (await get(`${publicUrl}/platform/v1/account`, apiKey)).json()) as { id: string; key: { id: string } };
+    const old = readRunFile();
+    const account = await accountOf(old);
+    const key = `${old.opsUrl}/admin/v1/accounts/${account.id}/api-keys/${account.key.id}`;
+    const headers = { authorization: `Bearer ${old.adminToken}` };
+    expect((await fetch(key, { method: 'DELETE', headers })).status).toBe(204);
+    running.child.kill('SIGKILL');
+    await ended(running);
+    running = await startReady();
+    const { id, key: other } = await accountOf(readRunFile());
+    expect([id, other.id === account.key.id]).toEqual([account.id, false]);
+    expect(running.output()).toContain('The API key of the last start has ended: the account has another one.');
+  });
+
   it('stops all of it on Ctrl-C, and nothing remains but the data', async () => {
     const { processes } = readRunFile();
     running.child.kill('SIGINT');

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readJson, writeJson } from '../system/index.mjs';
 
 /**
- * What one data folder keeps for good. `secretKey` is the base64 of 32 bytes; `apiKey` is there once the stack made itself
- * an account, `workerToken` once it had workers that join by a gateway.
+ * What one data folder keeps for good. `secretKey` is the base64 of 32 bytes; `apiKey` and `accountId` are there once
+ * the stack made itself an account, `workerToken` once it had workers that join by a gateway.
  *
  * @typedef {{
  *   postgresPassword: string,
@@ -11,6 +11,7 @@ import { readJson, writeJson } from '../system/index.mjs';
  *   adminToken: string,
  *   secretKey: string,
  *   apiKey?: string,
+ *   accountId?: string,
  *   workerToken?: string,
  * }} Secrets
  */

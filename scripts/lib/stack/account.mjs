@@ -1,29 +1,53 @@
-import { Failure } from '../command/index.mjs';
+import { Failure, say } from '../command/index.mjs';
 
 const UNAUTHORIZED = 401;
+const NOT_FOUND = 404;
 const TIMEOUT_MS = 15_000;
 /** A thousand credits: days of engine time at the default price. */
 const CREDIT_MICROS = 1_000_000_000;
 
 /**
  * @typedef {{ publicUrl: string, opsUrl: string, adminToken: string }} Addresses
+ * @typedef {{ apiKey?: string | undefined, accountId?: string | undefined }} Access
  */
 
 /**
- * An API key of an account with credits: the one kept from an earlier start where it still works, else a new account's.
+ * An account with credits, and an API key of it: those kept from an earlier start. A key that has ended is replaced by another of
+ * that account; a new account is made only where there is none, and where the database has not the one that was kept.
  *
  * @param {Addresses} addresses
- * @param {string | undefined} kept
- * @returns {Promise<string>}
+ * @param {Access} kept
+ * @returns {Promise<Required<Access>>}
  */
-export async function obtainApiKey(addresses, kept) {
-  if (kept && (await isAccepted(addresses.publicUrl, kept))) return kept;
-  const account = await callAdmin(addresses, 'accounts', { name: 'Local account' });
-  const path = `accounts/${String(account.id)}`;
-  await callAdmin(addresses, `${path}/credits`, { amount_micros: CREDIT_MICROS, reason: 'Local stack' });
-  const { key } = await callAdmin(addresses, `${path}/api-keys`, { name: 'local' });
-  if (typeof key === 'string') return key;
-  throw new Failure('The admin API made an API key and did not show it.');
+export async function obtainAccess(addresses, { apiKey, accountId }) {
+  if (apiKey) {
+    const answer = await askForAccount(addresses.publicUrl, apiKey);
+    const { id = accountId ?? '' } = /** @type {{ id?: string }} */ (await answer.json());
+    // An answer that is refused otherwise, such as to a suspended account, comes to a key that works.
+    if (answer.status !== UNAUTHORIZED) return { apiKey, accountId: id };
+  }
+  const again = accountId ? await makeKey(addresses, accountId) : null;
+  if (accountId && again) {
+    say('  The API key of the last start has ended: the account has another one.');
+    return { apiKey: again, accountId };
+  }
+  if (apiKey) say('  The account of the last start is not known any more: there is a new one.');
+  const id = String((await callAdmin(addresses, 'accounts', { name: 'Local account' })).id);
+  await callAdmin(addresses, `accounts/${id}/credits`, { amount_micros: CREDIT_MICROS, reason: 'Local stack' });
+  const first = await makeKey(addresses, id);
+  if (first) return { apiKey: first, accountId: id };
+  throw new Failure('The admin API made an account and does not find it.');
+}
+
+/**
+ * @param {Addresses} addresses
+ * @param {string} accountId
+ * @returns {Promise<string | null>} null when there is no such account
+ */
+async function makeKey(addresses, accountId) {
+  const response = await askAdmin(addresses, `accounts/${accountId}/api-keys`, { name: 'local' });
+  if (response.status === NOT_FOUND) return null;
+  return String((await answerOf(response)).key);
 }
 
 /**
@@ -48,16 +72,6 @@ export async function consoleUrlOf(addresses, apiKey, surface) {
  * @param {string} publicUrl
  * @param {string} key
  */
-async function isAccepted(publicUrl, key) {
-  const response = await askForAccount(publicUrl, key);
-  await response.arrayBuffer();
-  return response.status !== UNAUTHORIZED;
-}
-
-/**
- * @param {string} publicUrl
- * @param {string} key
- */
 function askForAccount(publicUrl, key) {
   // A connection that stays open keeps the API from ending for two seconds when the stack is stopped.
   const headers = { authorization: `Bearer ${key}`, connection: 'close' };
@@ -70,13 +84,30 @@ function askForAccount(publicUrl, key) {
  * @param {object} body
  * @returns {Promise<Record<string, unknown>>}
  */
-export async function callAdmin({ opsUrl, adminToken }, path, body) {
-  const response = await fetch(`${opsUrl}/admin/v1/${path}`, {
+export async function callAdmin(addresses, path, body) {
+  return answerOf(await askAdmin(addresses, path, body));
+}
+
+/**
+ * @param {Pick<Addresses, 'opsUrl' | 'adminToken'>} addresses
+ * @param {string} path
+ * @param {object} body
+ */
+function askAdmin({ opsUrl, adminToken }, path, body) {
+  return fetch(`${opsUrl}/admin/v1/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
+}
+
+/**
+ * @param {Response} response of the admin API
+ * @returns {Promise<Record<string, unknown>>}
+ */
+async function answerOf(response) {
   if (response.ok) return /** @type {Promise<Record<string, unknown>>} */ (response.json());
-  throw new Failure(`The admin API refused ${path} with status ${response.status}: ${await response.text()}`);
+  const { pathname } = new URL(response.url);
+  throw new Failure(`The admin API refused ${pathname} with status ${response.status}: ${await response.text()}`);
 }

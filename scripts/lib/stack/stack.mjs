@@ -6,7 +6,7 @@ import { migrate } from '../prisma/index.mjs';
 import { notePorts, readPorts, readSecrets, saveSecrets, startServers } from '../servers/index.mjs';
 import { Fleet } from '../services/index.mjs';
 import { Lock, choosePort, freePort, tryLock, writeJson } from '../system/index.mjs';
-import { consoleUrlOf, obtainApiKey } from './account.mjs';
+import { consoleUrlOf, obtainAccess } from './account.mjs';
 import { appSpec, baseEnvironment } from './apps.mjs';
 import { DeploymentWorkers, fleetSpec } from './deployments.mjs';
 import { ownSettings } from './own-settings.mjs';
@@ -112,9 +112,9 @@ export async function startStack(scope, folder, options, fleet = new Fleet(scope
     });
     saveSecrets(folder.at('secrets.json'), secrets);
   }
-  const apiKey =
-    options.surface === 'cloud' ? await obtainApiKey(local, secrets.apiKey) : (common.MILLRACE_TOKEN ?? '');
-  if (options.surface === 'cloud') saveSecrets(folder.at('secrets.json'), { ...secrets, apiKey });
+  const access = options.surface === 'cloud' ? await obtainAccess(local, secrets) : null;
+  if (access) saveSecrets(folder.at('secrets.json'), { ...secrets, ...access });
+  const apiKey = access?.apiKey ?? common.MILLRACE_TOKEN ?? '';
   const consoleUrl = await consoleUrlOf(local, apiKey, options.surface);
   const workers = new DeploymentWorkers();
   const run = keepRunFile(fleet, workers, {

@@ -135,6 +135,14 @@ export function jobLife(shared: ConsoleStack): void {
       await page.getByRole('button', { name: '1 node to mend' }).waitFor({ state: 'detached' });
     });
 
+    it('is submitted with a value that the service takes, also where its type is another', async () => {
+      const page = await browser.openSignedIn(account, '/new');
+      await openExample(page, `"${QUICK}"`);
+      await page.locator('.editor-submit .estimate').waitFor();
+      await run(page);
+      await status(page, 'Succeeded');
+    });
+
     it('is shown on a phone', async () => {
       const page = await browser.openSignedIn(account, '/jobs', {
         viewport: { width: 360, height: 740 },

@@ -9,7 +9,7 @@ import { Button } from '../ui/controls/button';
 import { ErrorNote } from '../ui/display/error-note';
 import { Icon } from '../ui/controls/icon';
 import { EstimateNote } from './estimate-note';
-import { faultsOf, faultsOfAnswer, type Faults } from './faults';
+import { faultsOfAnswer, type Faults } from './faults';
 import { NodeForm } from './node-form';
 import { useSettled } from './use-settled';
 import { useSubmit } from './use-submit';
@@ -17,7 +17,7 @@ import { useSubmit } from './use-submit';
 interface EditorProps {
   text: string;
   onText: (text: string) => void;
-  /** Null until they are read: values can be changed, and are not checked yet. */
+  /** Null until they are read: inputs that the graph does not give are not shown yet. */
   classes: Readonly<Record<string, NodeClassView>> | null;
   deployment: string | undefined;
 }
@@ -33,18 +33,19 @@ export function Editor({ text, onText, classes, deployment }: EditorProps): Reac
   const submit = useSubmit(deployment, text);
   const graph = useMemo(() => readGraph(text), [text]);
   const nodes = useMemo(() => ('nodes' in graph ? graph.nodes : []), [graph]);
-  const seen = useMemo(() => (classes === null ? NO_FAULTS : faultsOf(nodes, classes)), [nodes, classes]);
   // The answer is of the text that was sent; an edit makes it old.
   const answered = submit.isError && submit.variables.text === text ? asApiError(submit.error) : null;
   const settled = useSettled(text, TYPING_MS);
   const { data: estimated } = useQuery({
     ...estimateQuery(deployment, settled),
-    enabled: seen.size === 0 && !submit.isPending,
+    enabled: !submit.isPending,
   });
   // What the service says of this very text, when it was submitted or estimated.
   const refused =
     nodeErrorsOf(answered) ?? (estimated?.graphText === text ? nodeErrorsOf(estimated.estimate.error) : null);
-  const faults = refused === null ? seen : faultsOfAnswer(refused);
+  const faults = useMemo(() => (refused === null ? NO_FAULTS : faultsOfAnswer(refused)), [refused]);
+  const ofGraph = [...(faults.get('')?.values() ?? [])].join(' ');
+  const toMend = faults.size - (faults.has('') ? 1 : 0);
   const counts = useMemo(() => new Map([...faults].map(([id, inputs]) => [id, inputs.size])), [faults]);
   const show = (id: string | null): void => {
     setSelected(id);
@@ -60,9 +61,9 @@ export function Editor({ text, onText, classes, deployment }: EditorProps): Reac
       <section className="panel editor-side" aria-label="Values">
         <div className="panel-head">
           <h2>Values</h2>
-          {faults.size > 0 && (
+          {toMend > 0 && (
             <Button kind="danger" icon={<Icon name="warning" />} onClick={() => show(first ?? null)}>
-              {faults.size === 1 ? '1 node to mend' : `${faults.size} nodes to mend`}
+              {toMend === 1 ? '1 node to mend' : `${toMend} nodes to mend`}
             </Button>
           )}
         </div>
@@ -82,6 +83,7 @@ export function Editor({ text, onText, classes, deployment }: EditorProps): Reac
         </div>
         <div className="editor-submit">
           {answered !== null && <ErrorNote error={answered} title="The job was not submitted" />}
+          {answered === null && ofGraph !== '' && <p className="estimate estimate-refused">{ofGraph}</p>}
           {answered === null && faults.size === 0 && estimated && <EstimateNote estimate={estimated.estimate} />}
           <Button
             kind="primary"

@@ -1,2 +1,2 @@
-export { JobReuse, notFound, type ReuseOutcome } from './reuse.service';
+export { JobReuse, notFound, type ReuseOutcome, type ReuseSearch } from './reuse.service';
 export { ReuseStore, type ReuseSource } from './reuse.store';

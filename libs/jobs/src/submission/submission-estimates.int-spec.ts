@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import type { Caller } from '@millrace/accounts';
 import { LedgerStore, billingSettings, holdMicrosOf } from '@millrace/billing';
-import { Refusal, type NodeCatalogue } from '@millrace/contracts';
+import { Refusal, type JobMetadata, type NodeCatalogue } from '@millrace/contracts';
 import { WorkerStore, type Target } from '@millrace/deployments';
 import { readSettings } from '@millrace/platform';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
@@ -76,7 +76,17 @@ const LIMITS = {
   deploymentWorkerLimit: null,
 };
 
-async function estimate(body: string, changes: Partial<Target> = {}): Promise<SubmissionEstimate> {
+interface Asked {
+  /** Labels of the sub-key that asks. */
+  labels?: JobMetadata;
+  reuse?: typeof NO_REUSE;
+}
+
+async function estimate(
+  body: string,
+  changes: Partial<Target> = {},
+  { labels, reuse = NO_REUSE }: Asked = {},
+): Promise<SubmissionEstimate> {
   const queues = new QueueEstimates(test.database, new AccountQueueStore(), new WorkerStore());
   const checks = new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set()) }, noModels, queues, settings);
   const quota = { usedBytes: () => Promise.resolve(usedBytes) };
@@ -90,7 +100,7 @@ async function estimate(body: string, changes: Partial<Target> = {}): Promise<Su
     queues,
     ledger,
     quota,
-    NO_REUSE,
+    reuse,
     settings,
   );
   const caller: Caller = {
@@ -111,7 +121,7 @@ async function estimate(body: string, changes: Partial<Target> = {}): Promise<Su
   };
   return estimates.estimate({
     caller,
-    scope: cloudScope(accountId),
+    scope: { ...cloudScope(accountId), labels: labels ?? null },
     body: Buffer.from(body),
     target: () => Promise.resolve(target),
   });
@@ -220,6 +230,26 @@ describe('an estimate of a submission that would be refused', () => {
     await world.submit({ accountId, poolId, metadata: { user: 'ada' } });
     expect((await estimate(labelled)).refusal?.code).toBe('label_limit');
     expect((await estimate(bodyOf(4))).refusal).toBeNull();
+  });
+
+  it('refuses labels that are not those of the sub-key before anything else that a submission finds after them', async () => {
+    const otherwise = bodyOf(4).replace(/}$/, ',"metadata":{"user":"ada"}}');
+    const labels = { user: 'bob' };
+    const faults = async (changes: Partial<Target>, reuse?: typeof NO_REUSE): Promise<unknown> => {
+      const { refusal, reuse: reused } = await estimate(otherwise, changes, { labels, reuse });
+      return [refusal?.code, refusal?.details, reused];
+    };
+    const fields = [{ field: 'metadata.user', reason: expect.stringContaining('"bob"') as string }];
+    expect(await faults({ queueLimit: 0 })).toEqual(['metadata_invalid', { fields }, null]);
+    const source = { id: randomUUID(), reusedFrom: null };
+    const search = jest.fn(() =>
+      Promise.resolve({ key: null, source, outcome: { reusedFrom: source.id, reason: null } }),
+    );
+    const found = { ...NO_REUSE, isWanted: () => Promise.resolve(true), search };
+    expect(await faults({}, found)).toEqual(['metadata_invalid', { fields }, null]);
+    expect(search).not.toHaveBeenCalled();
+    const { refusal, reuse } = await estimate(bodyOf(4), { queueLimit: 0 }, { labels, reuse: found });
+    expect([refusal, reuse?.reusedFrom]).toEqual([null, source.id]);
   });
 
   it('names what is missing, full or used up', async () => {

@@ -5,13 +5,15 @@ import { Refusal, type ErrorCode, type Reuse } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
-import { labelOutlook, withOwnLabels } from '../labels';
+import { labelOutlook } from '../labels';
 import type { JobReuse, ReuseOutcome } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobScope } from '../state';
 import type { ExaminedJob } from '../examination';
-import { accountQueueFull, assertWithinSpendLimit, insufficientCredits } from './refusals';
+import { assertMayRun, prepareSubmission, type PreparedSubmission } from './prepare-submission.step';
+import { accountQueueFull, insufficientCredits } from './refusals';
 import type { RunTimes, RunTimesStore } from './run-times.store';
+import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
 import type { SubmissionExaminer } from '../examination';
 import { termsOf, type SubmissionTerms } from './terms';
@@ -78,26 +80,22 @@ export class SubmissionEstimates {
     if (known === null) return { ...NOTHING, refusal: examined instanceof Refusal ? examined : null };
     const terms = termsOf(request.caller, request.scope, known, this.settings);
     if (examined instanceof Refusal) return { ...NOTHING, refusal: examined, terms };
-    const reuse = await this.reuseOf(request, known, examined);
-    if (reuse instanceof Refusal) return { ...NOTHING, refusal: reuse, terms };
+    const prepared = await this.prepared(request, known, examined);
+    const reuse = prepared instanceof Refusal ? null : (prepared.search?.outcome ?? null);
     if (reuse !== null && reuse.reusedFrom !== null) {
       return { ...NOTHING, refusal: null, terms: { ...terms, holdMicros: 0n }, costMicros: NO_COST, reuse };
     }
-    return { ...(await this.estimateOf(request, known, terms, examined)), reuse };
+    return { ...(await this.estimateOf(request, known, terms, examined, prepared)), reuse };
   }
 
-  /** What earlier outputs there are for it; a refusal where its inputs are not there. */
-  private async reuseOf(
-    { scope }: EstimateRequest,
+  private prepared(
+    { caller, scope, spendLimitMicros }: EstimateRequest,
     target: Target,
     job: ExaminedJob,
-  ): Promise<ReuseOutcome | Refusal | null> {
-    const { exact } = job;
-    if (exact === null) return null;
-    return refusalOr(async () => {
-      await this.checks.inputAssets(scope, job);
-      return (await this.reuse.search({ ...target, scope }, exact))?.outcome ?? null;
-    });
+  ): Promise<PreparedSubmission | Refusal> {
+    const { checks, reuse, settings } = this;
+    const submitter = { caller, scope, spendLimitMicros: spendLimitMicros ?? null, traceparent: null, retry: null };
+    return refusalOr(() => prepareSubmission({ checks, reuse, settings }, submitter, target, job));
   }
 
   private async estimateOf(
@@ -105,12 +103,13 @@ export class SubmissionEstimates {
     target: Target,
     terms: SubmissionTerms,
     job: ExaminedJob,
+    prepared: PreparedSubmission | Refusal,
   ): Promise<Omit<SubmissionEstimate, 'reuse'>> {
     const { poolId } = target;
     const { accountId, labels } = request.scope;
     const ahead = await this.queues.waitingOf(poolId, accountId);
     const [refusal, times, place] = await Promise.all([
-      this.refusalOf(request, target, terms, job, ahead),
+      prepared instanceof Refusal ? prepared : this.refusalOf(request, target, prepared.draft, ahead),
       this.runTimes.find(this.database, workKeyOf(accountId, poolId, job.work), labels),
       this.queues.place(poolId, accountId, ahead),
     ]);
@@ -119,34 +118,24 @@ export class SubmissionEstimates {
     return { refusal, terms, times, costMicros: costs, place };
   }
 
-  /** The first reason to refuse it, in the order in which a submission finds them. */
+  /** The first reason not to run it, in the order in which a submission finds them. */
   private async refusalOf(
-    { scope, caller, spendLimitMicros, spendLimitField }: EstimateRequest,
+    { scope: { accountId, labels }, spendLimitField }: EstimateRequest,
     target: Target,
-    terms: SubmissionTerms,
-    job: ExaminedJob,
+    draft: JobDraft,
     waiting: number,
   ): Promise<Refusal | null> {
-    const { accountId, labels } = scope;
-    const found = await refusalOr(async () => {
-      await this.checks.inputAssets(scope, job);
-      await this.checks.assertRoom(target);
-      const limited = { holdMicros: terms.holdMicros, spendLimitMicros: spendLimitMicros ?? null };
-      assertWithinSpendLimit(limited, spendLimitField);
-      return withOwnLabels(scope.labels, job.metadata);
-    });
+    const found = await refusalOr(() => assertMayRun(this.checks, draft, target, spendLimitField));
     if (found instanceof Refusal) return found;
-    if ((await this.quota.usedBytes(accountId)) >= terms.storageBytes) return storageFull(terms.storageBytes);
-    if (waiting >= terms.queueLimit) return accountQueueFull(terms.queueLimit);
-    const byLabel = await labelOutlook(this.database, {
-      ...{ accountId, apiKeyId: caller.apiKeyId },
-      ...{ metadata: found, holdMicros: terms.holdMicros },
-    });
+    const { apiKeyId, metadata, holdMicros, storageBytes, queueLimit } = draft;
+    if ((await this.quota.usedBytes(accountId)) >= storageBytes) return storageFull(storageBytes);
+    if (waiting >= queueLimit) return accountQueueFull(queueLimit);
+    const byLabel = await labelOutlook(this.database, { accountId, apiKeyId, metadata, holdMicros });
     if (byLabel !== null) return byLabel;
-    if (terms.holdMicros === 0n) return null;
+    if (holdMicros === 0n) return null;
     const { availableMicros } = await this.ledger.balance(this.database, accountId);
-    if (availableMicros >= terms.holdMicros) return null;
-    return insufficientCredits(terms.holdMicros, availableMicros, labels);
+    if (availableMicros >= holdMicros) return null;
+    return insufficientCredits(holdMicros, availableMicros, labels);
   }
 }
 

@@ -12,8 +12,9 @@ import { notFound, type JobReuse, type ReuseOutcome, type ReuseSource } from '..
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
 import type { ExaminedJob } from '../examination';
-import { draftOf, retryOf } from './job-draft';
-import { assertWithinSpendLimit, keyReused, refusalOf, type SubmittedBefore } from './refusals';
+import { retryOf } from './job-draft';
+import { assertMayRun, prepareSubmission } from './prepare-submission.step';
+import { keyReused, refusalOf, type SubmittedBefore } from './refusals';
 import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
 import type { RecordWithin, SubmissionRecorder } from './submission-recorder';
@@ -114,28 +115,19 @@ export class SubmissionService {
   }
 
   private async acceptExamined(submission: Submission, job: ExaminedJob, target: Target): Promise<AcceptedJob> {
-    const { scope } = submission;
     this.dispatcher.expectDispatch(target.poolId);
-    const inputAssetIds = await this.checks.inputAssets(scope, job);
-    const draft = await this.draftOf(submission, target, job, inputAssetIds);
-    const search = await this.reuse.search({ ...target, scope }, job.exact);
+    const { spendLimitMicros = null, idempotencyKey = null } = submission;
+    const retry = await retryOf(submission, this.defaults);
+    const { checks, reuse, settings } = this;
+    const submitter = { ...submission, retry, spendLimitMicros };
+    const prepared = await prepareSubmission({ checks, reuse, settings }, submitter, target, job);
+    const { search } = prepared;
+    const draft = { ...prepared.draft, idempotencyKey };
     if (search === null) return this.run(submission, target, job.extraData, draft, null);
     const keyed = { ...draft, reuseKey: search.key };
     const reused = search.source === null ? null : await this.recordReused(keyed, search.source);
     if (reused !== null) return { job: reused, place: null, reuse: search.outcome, spend: [] };
     return this.run(submission, target, job.extraData, keyed, search.source === null ? search.outcome : notFound());
-  }
-
-  private async draftOf(
-    submission: Submission,
-    target: Target,
-    job: ExaminedJob,
-    inputAssetIds: string[],
-  ): Promise<JobDraft> {
-    const { spendLimitMicros = null, idempotencyKey = null } = submission;
-    const retry = await retryOf(submission, this.defaults);
-    const draft = draftOf({ ...submission, retry, spendLimitMicros }, target, job, inputAssetIds, this.settings);
-    return { ...draft, idempotencyKey };
   }
 
   /** @returns null when the earlier outputs went meanwhile. */
@@ -158,8 +150,7 @@ export class SubmissionService {
     draft: JobDraft,
     reuse: ReuseOutcome | null,
   ): Promise<AcceptedJob> {
-    await this.checks.assertRoom(target);
-    assertWithinSpendLimit(draft, submission.spendLimitOf ?? submission.spendLimitField);
+    await assertMayRun(this.checks, draft, target, submission.spendLimitOf ?? submission.spendLimitField);
     const { scope, within } = submission;
     const recorded = await this.recorder.record(draft, { scope, extraData, within });
     const spend = (recorded.spend ?? []).filter(showsStanding(scope.labels !== null));

@@ -37,8 +37,8 @@ describe('a stack that lost everything but its backup', () => {
       const [, kept] = /acknowledged, (\d+) are there/.exec(output) ?? [];
       expect(Number(kept)).toBeGreaterThan(0);
       if (flags.includes('mistake')) expect(output).toContain('was erased again.');
-      expect(output).toMatch(/RPO [\d.]+ s/);
-      expect(output).toMatch(/RTO [\d.]+ s/);
+      expect(output).toMatch(/RPO (?:\d+ min )?[\d.]+ s:/);
+      expect(output).toMatch(/RTO (?:\d+ min )?[\d.]+ s:/);
     },
     LIMIT_MS,
   );

@@ -65,7 +65,13 @@ export {
   boundedFailure,
   logTail,
 } from './state';
-export { SubmissionEstimates, SubmissionService, type AcceptedJob, type SubmissionEstimate } from './submission';
+export {
+  SubmissionEstimates,
+  SubmissionService,
+  type AcceptedJob,
+  type Sender,
+  type SubmissionEstimate,
+} from './submission';
 export { RetiredJobs } from './retired';
 export { VersionFigures, type VersionFigure } from './figures';
 export { composeWebhookReaders } from './webhook-readers';

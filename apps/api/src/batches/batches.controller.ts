@@ -14,7 +14,7 @@ import {
   type AnswerOf,
   type InputOf,
 } from '../endpoints';
-import { readBytes } from '../http';
+import { heldBytesOf, readBytes, senderOf } from '../http';
 import { Destinations } from '../jobs';
 import { presentBatchJob } from './batch.presenter';
 import { cancelBatch, getBatch, listBatchJobs, listBatches, postBatches, retryBatch } from './batches.endpoints';
@@ -41,9 +41,10 @@ export class BatchesController {
     const spendLimitMicros = spendLimitOf(request) ?? null;
     const body = await readBytes(request, this.settings.maxBatchBytes);
     const traceparent = currentTraceparent();
-    const submission = { caller: visitor.caller, scope, body, idempotencyKey, retry, spendLimitMicros, traceparent };
+    const asked = { caller: visitor.caller, scope, body, idempotencyKey, retry, spendLimitMicros, traceparent };
     const target = (): Promise<Target> => this.destinations.of(surface);
-    const { batch, isRepeat, spend } = await this.submissions.submit({ ...submission, target });
+    const submission = { ...asked, target, sender: senderOf(request) };
+    const { batch, isRepeat, spend } = await heldBytesOf(request).during(() => this.submissions.submit(submission));
     response.status(isRepeat ? 200 : 201);
     const warning = spendWarning(spend);
     if (warning !== null) response.setHeader(...warning);
@@ -74,12 +75,13 @@ export class BatchesController {
     params,
     body,
     idempotencyKey,
+    request,
     response,
   }: InputOf<typeof retryBatch>): Promise<AnswerOf<typeof retryBatch>> {
     const { caller, scope, surface } = visitor;
     const target = (): Promise<Target> => this.destinations.of(surface);
     const asked = { ...body, batchId: params.id, idempotencyKey, traceparent: currentTraceparent() };
-    const { spend } = await this.retries.retry({ ...asked, caller, scope, target });
+    const { spend } = await this.retries.retry({ ...asked, caller, scope, target, sender: senderOf(request) });
     const warning = spendWarning(spend);
     if (warning !== null) response.setHeader(...warning);
     return presentBatch(surface, await this.batches.get(scope, params.id));

@@ -1,8 +1,9 @@
 export { arrivingBytes } from './body/arriving-bytes';
 export { confirmAccess } from './body/confirm-access';
-export { LARGE_ANSWER_CHARACTERS, holdBytes } from './body/hold-bytes';
+export { LARGE_ANSWER_CHARACTERS, heldBytesOf, holdBytes } from './body/hold-bytes';
 export { countValues } from './body/count-values';
 export { inTurn } from './body/in-turn';
+export { senderOf } from './body/sender';
 export { JSON_OBJECT, SMALL_BODY_BYTES, assertNotEncoded, parseFields, readBytes, readJson } from './body/body';
 export { UPSTREAM_ERROR, answerOf } from './error-envelope';
 export { configureOpsApp, createPublicApp } from './public-app';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
 import { networkOfAddress, readAddress, type BodiesInFlight } from '@millrace/platform';
+import type { HeldBytes } from './body/held-bytes';
 import { foreignSite, isOwnHost } from './own-hosts';
 import { faultOfQuery } from './query';
 import { requestIdHeaders } from './request-id';
@@ -22,9 +23,10 @@ export interface RequestContext {
   confirm: () => Promise<void>;
   /** Whose limits the bytes of the request count against: its account, and until that is known its address. */
   payer: string;
-  /** The bodies in memory that those of the request count with, and how much of that is this request's. */
+  /** The bodies in memory that those of the request count with. */
   bodies: BodiesInFlight;
-  heldBytes: number;
+  /** What this request has in memory; null until there is any. */
+  held: HeldBytes | null;
 }
 
 /** On the request itself: a WeakMap of every request costs the garbage collector more than all else in this file. */
@@ -86,7 +88,7 @@ export function contextMiddleware(rules: SurfaceRules, bodies: BodiesInFlight): 
       confirm: letIn,
       payer: network,
       bodies,
-      heldBytes: 0,
+      held: null,
     });
     next(refusalOf(rules, request, { target, known }) ?? faultOfQuery(url) ?? undefined);
   };

@@ -11,7 +11,7 @@ import type { JobSettings } from '../job.settings';
 import type { ExaminedItem } from '../examination';
 import type { SpendStanding } from '../spend';
 import type { JobScope } from '../state';
-import { draftOf, isModelGone, keyReused, type JobDraft, type Submitter } from '../submission';
+import { draftOf, isModelGone, keyReused, type JobDraft, type Sender, type Submitter } from '../submission';
 import { BatchContents, type AdmittedItem } from './batch-contents';
 import type { BatchExaminer, Examine, TakeSlice } from './batch-examiner';
 import type { BatchFitter } from './batch-fitter';
@@ -38,6 +38,7 @@ export interface BatchRetry {
   traceparent: string | null;
   /** Finds where they run. @throws Refusal when nothing takes jobs there now. */
   target: () => Promise<Target>;
+  sender: Sender;
 }
 
 /** What came of it. */
@@ -94,6 +95,7 @@ export class BatchRetries {
    */
   async retry(request: BatchRetry): Promise<RecordedRetry> {
     return this.turns.run(request.scope.accountId, async () => {
+      await request.sender.begin();
       for (let looks = 1; ; looks += 1) {
         try {
           return (await this.isRepeat(request)) ? NOTHING : await this.tryAgain(request);
@@ -115,9 +117,10 @@ export class BatchRetries {
 
   private async tryAgain(request: BatchRetry): Promise<RecordedRetry> {
     const target = await request.target();
-    const retried = await this.examiner.inTurn(request.scope.accountId, (examine) =>
-      this.examine(request, target, examine),
-    );
+    const retried = await this.examiner.inTurn(request.scope.accountId, async (examine) => {
+      await request.sender.begin();
+      return this.examine(request, target, examine);
+    });
     const { contents } = retried;
     if (contents.itemCount === 0) return this.record(request, target, retried, []);
     const submitter = await this.submitterOf(request);

@@ -10,7 +10,7 @@ import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
 import { graphTextOf } from '../examination';
 import type { SpendStanding } from '../spend';
-import { draftOf, keyReused, retryOf, type JobDraft, type Submitter, whileModelsGo } from '../submission';
+import { draftOf, keyReused, retryOf, type JobDraft, type Sender, type Submitter, whileModelsGo } from '../submission';
 import type { BatchRecord } from './batch';
 import { BatchContents, type AdmittedItem } from './batch-contents';
 import type { BatchExaminer, TakeSlice } from './batch-examiner';
@@ -28,6 +28,7 @@ export interface BatchSubmission extends Omit<Submitter, 'retry'> {
   body: Uint8Array;
   /** Finds where it runs. @throws Refusal when nothing takes jobs there now. */
   target: () => Promise<Target>;
+  sender: Sender;
   idempotencyKey: string | undefined;
   /** Which failures of its jobs are tried again; null: none. Absent: as the account has set it. */
   retry?: RetryPolicy | null | undefined;
@@ -84,6 +85,7 @@ export class BatchSubmissions {
   /** @returns null when a concurrent request with the key was first. */
   private async accept(submission: BatchSubmission, requestHash: Buffer): Promise<Recorded | null> {
     try {
+      await submission.sender.begin();
       const target = await submission.target();
       const contents = await this.examine(submission, target);
       const retry = await retryOf(submission, this.defaults);
@@ -109,7 +111,7 @@ export class BatchSubmissions {
     return this.store.find(this.database, scope, id);
   }
 
-  private async examine({ scope, body }: BatchSubmission, target: Target): Promise<BatchContents> {
+  private async examine({ scope, body, sender }: BatchSubmission, target: Target): Promise<BatchContents> {
     const { maxBatchGraphBytes } = this.settings;
     const contents = new BatchContents();
     const take: TakeSlice = (slice, outline) => {
@@ -122,7 +124,10 @@ export class BatchSubmissions {
       if (contents.graphBytes > maxBatchGraphBytes) throw tooManyBytes(maxBatchGraphBytes);
       return !contents.isDecided;
     };
-    await this.examiner.inTurn(scope.accountId, (examine) => examine(body, target, take));
+    await this.examiner.inTurn(scope.accountId, async (examine) => {
+      await sender.begin();
+      await examine(body, target, take);
+    });
     return contents;
   }
 

@@ -8,6 +8,7 @@ export { SubmissionChecks } from './submission-checks';
 export { SubmissionEstimates, type SubmissionEstimate } from './submission-estimates.service';
 export { SubmissionStore, isAssetGone } from './submission.store';
 export { SweepIdempotencyKeysLoop } from './sweep-idempotency-keys.loop';
+export { type Sender } from './sender';
 export { draftOf, retryOf, type Submitter } from './job-draft';
 export { isModelGone, useModelsOfAllPart } from './library-models.store';
 export { whileModelsGo } from './while-models-go';

@@ -1,26 +1,22 @@
 import type { ServerResponse } from 'node:http';
-import { whenClosed } from '@millrace/platform';
 import { contextOf } from '../request-context';
+import { HeldBytes } from './held-bytes';
 
 /** Larger answers are written as fast as the client takes them, and count as in flight meanwhile. */
 export const LARGE_ANSWER_CHARACTERS = 262_144;
 
 /**
- * Count bytes of a request's body, or of its large answer, until the client has taken the answer or is gone.
+ * Count bytes of a request's body, or of its large answer, for as long as they are in memory (`HeldBytes`).
  *
  * @throws Refusal `rate_limited` while too many are in flight.
  */
 export function holdBytes(request: object, bytes: number): void {
-  // Only the first hold that counts makes the release of all.
-  if (bytes === 0) return;
+  if (bytes > 0) heldBytesOf(request).take(bytes);
+}
+
+/** What a request has in memory. Made with the first of it: who pays is known before the first byte is read, and stays the same. */
+export function heldBytesOf(request: object): HeldBytes {
   const context = contextOf(request);
-  const { bodies, payer } = context;
-  bodies.take(payer, bytes);
-  context.heldBytes += bytes;
-  if (context.heldBytes > bytes) return;
-  // Who pays is known before the first byte is read, and stays the same.
-  const release = (): void => bodies.release(payer, context.heldBytes);
   const { res: response } = request as { res?: ServerResponse };
-  if (response === undefined || response.closed) release();
-  else whenClosed(response, release);
+  return (context.held ??= new HeldBytes(context.bodies, context.payer, response));
 }

@@ -1,10 +1,14 @@
+import { ServerResponse, type IncomingMessage } from 'node:http';
 import { EXAMINATION_MS, SMALL_SUBMISSION_BYTES, SUBMISSION_REST } from '@millrace/jobs';
 import { BodiesInFlight } from '@millrace/platform';
+import { holdBytes } from './hold-bytes';
 import { inTurn } from './in-turn';
 import { withContext } from '../../fixtures/with-context';
 
 /** The larger one is the smallest that is examined in a thread. */
 const [small, large] = [Buffer.alloc(SMALL_SUBMISSION_BYTES), Buffer.alloc(SMALL_SUBMISSION_BYTES + 1)];
+
+const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('what bodies ask for', () => {
   const bodies = new BodiesInFlight({ bytes: 1_000_000, bytesPerPayer: 1_000_000 }, SUBMISSION_REST);
@@ -20,6 +24,7 @@ describe('what bodies ask for', () => {
     const work = (name: string): (() => Promise<void>) => {
       return async () => void begun.push(name);
     };
+    await nextTick();
     const second = inTurn(of('a'), large, work('second'));
     await inTurn(of('a'), small, work('small'));
     await inTurn(of('b'), large, work('of another'));
@@ -62,5 +67,40 @@ describe('what bodies ask for', () => {
     } finally {
       jest.useRealTimers();
     }
+  });
+});
+
+describe('a large body whose sender left before its turn came', () => {
+  const full = 100_000;
+  const bodies = new BodiesInFlight({ bytes: full, bytesPerPayer: full });
+  /** A request of the account, with its answer. */
+  const request = (): { res: ServerResponse } =>
+    withContext({ res: new ServerResponse({} as IncomingMessage) }, { payer: 'a', bodies });
+
+  it('counts as in flight for as long as it waits, and what it asks for is not done', async () => {
+    let end: () => void = () => undefined;
+    const [first, second] = [request(), request()];
+    for (const each of [first, second]) holdBytes(each, large.byteLength);
+    const underWay = inTurn(first, large, () => new Promise<string>((resolve) => (end = () => resolve('done'))));
+    await nextTick();
+    let hasBegun = false;
+    const waiting = inTurn(second, large, async () => void (hasBegun = true));
+    // Work that is under way goes on.
+    for (const { res } of [first, second]) res.emit('close');
+    expect(() => bodies.take('a', full - large.byteLength)).toThrow('that are being processed');
+    end();
+    await expect(waiting).rejects.toMatchObject({ code: 'invalid_request', status: 400 });
+    expect([await underWay, hasBegun]).toEqual(['done', false]);
+    bodies.take('a', full);
+    bodies.release('a', full);
+  });
+
+  it('counts no more once that is over, also where more of the request is held afterwards', async () => {
+    const left = request();
+    holdBytes(left, 10);
+    left.res.emit('close');
+    holdBytes(left, 20);
+    bodies.take('a', full);
+    bodies.release('a', full);
   });
 });

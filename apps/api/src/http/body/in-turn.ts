@@ -1,16 +1,25 @@
 import { SMALL_SUBMISSION_BYTES } from '@millrace/jobs';
 import { contextOf } from '../request-context';
+import { heldBytesOf } from './hold-bytes';
+import { senderOf } from './sender';
 
 /**
  * Do what a request's body asks for: at once when it is small, else when the other large requests of its account have been done,
  * and three times as long as the last one took has passed. So one account has one body among those that wait for a thread
  * (`SubmissionExaminer`), however many it sends and however soon, and takes a fourth of a thread's time at most: the longest examination
  * is followed by the longest rest. Batches have turns of their own by the same rule (`BatchExaminer`).
+ * The body counts as in flight while it waits. What has not begun when its sender leaves is not done: who sends it again would pay for both.
  *
- * @throws Refusal `rate_limited` when too many wait; what `work` throws.
+ * @throws Refusal `rate_limited` when too many wait, `invalid_request` when the sender left meanwhile; what `work` throws.
  */
 export function inTurn<T>(request: object, body: Uint8Array, work: () => Promise<T>): Promise<T> {
   if (body.byteLength <= SMALL_SUBMISSION_BYTES) return work();
   const { bodies, payer } = contextOf(request);
-  return bodies.turns.run(payer, work);
+  const sender = senderOf(request);
+  return heldBytesOf(request).during(() =>
+    bodies.turns.run(payer, async () => {
+      await sender.begin();
+      return work();
+    }),
+  );
 }

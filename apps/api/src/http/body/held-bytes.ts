@@ -1,0 +1,67 @@
+import type { ServerResponse } from 'node:http';
+import { Refusal } from '@millrace/contracts';
+import { whenClosed, type BodiesInFlight } from '@millrace/platform';
+
+/**
+ * The bytes of a request that are in memory: of its body, and of its large answer. They count until the client has taken the answer, or is
+ * gone, and no work with them is under way or waits any more: the body of a sender who left waits in memory for its turn all the same.
+ */
+export class HeldBytes {
+  private bytes = 0;
+  /** What keeps them in memory: the answer that is still to come, and each piece of work with them. */
+  private uses = 0;
+  private hasLeft = false;
+
+  /**
+   * @param payer whose limit they count against.
+   * @param response absent where nobody waits for one: then they count while work with them is under way.
+   */
+  constructor(
+    private readonly bodies: BodiesInFlight,
+    private readonly payer: string,
+    response: ServerResponse | undefined,
+  ) {
+    this.hasLeft = response?.closed ?? false;
+    if (response === undefined || this.hasLeft) return;
+    this.uses = 1;
+    whenClosed(response, () => {
+      this.hasLeft = true;
+      this.end();
+    });
+  }
+
+  /** Count more of them. @throws Refusal `rate_limited` while too many are in flight. */
+  take(bytes: number): void {
+    this.bodies.take(this.payer, bytes);
+    this.bytes += bytes;
+    if (this.uses === 0) this.release();
+  }
+
+  /** Do something that has them in memory, waiting for a turn included. @throws what `work` throws. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.uses += 1;
+    try {
+      return await work();
+    } finally {
+      this.end();
+    }
+  }
+
+  /** Before work begins that had to wait. @throws Refusal `invalid_request` once nobody waits for the answer any more. */
+  assertAwaited(): void {
+    if (!this.hasLeft) return;
+    throw new Refusal('invalid_request', 'The connection ended before this request had its turn; nothing was done.', {
+      status: 400,
+    });
+  }
+
+  private end(): void {
+    this.uses -= 1;
+    if (this.uses === 0) this.release();
+  }
+
+  private release(): void {
+    this.bodies.release(this.payer, this.bytes);
+    this.bytes = 0;
+  }
+}

@@ -49,7 +49,6 @@ export async function readUploadForm<T>(
   assertNotEncoded(request.headers);
   const fields: FormFields = {};
   const files: Promise<T>[] = [];
-  const beganAt = performance.now();
   try {
     await readMultipart(contentType, arrivingBytes(request, maxBytes + AROUND_FILE_BYTES), LIMITS, {
       // Some clients send every part under a file name.
@@ -67,7 +66,7 @@ export async function readUploadForm<T>(
     });
     const [file] = files;
     const form = { fields, file: file === undefined ? null : await file };
-    await confirmAccess(request, beganAt);
+    await confirmAccess(request);
     return form;
   } catch (error) {
     for (const file of files) void file.then(dropFile).catch(() => undefined);

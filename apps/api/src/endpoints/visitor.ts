@@ -5,7 +5,7 @@ import type { Access } from './access';
 
 /** Who sent a request and where it came to. Made by `VisitorGuard` before any handler runs. */
 export interface Visitor {
-  /** Has the rights of when the guard let them in; once a slow body is there, those of then: take it after the body was read. */
+  /** Has the rights of when the guard let them in; once a slow body is there, or its turn has come, those of then: take it after that. */
   readonly caller: Readonly<Caller>;
   /** Where the caller's jobs are found. */
   readonly scope: Readonly<JobScope>;
@@ -43,12 +43,12 @@ export type Guest =
 /**
  * Keep who a guard let in, for the handler of this request.
  *
- * @param confirm rejects when the guest has lost access since, and gives them the rights that they have now. Of no use where there is no body.
+ * @param confirm rejects when the guest has lost access since, and gives them the rights that they have now. Of no use where there is no body that arrives slowly or waits.
  */
 export function admit(request: object, guest: Guest, confirm?: () => Promise<void>): void {
   const context = contextOf(request);
   context.guest = guest;
-  if (confirm !== undefined) context.confirm = confirm;
+  if (confirm !== undefined) Object.assign(context, { confirm, confirmedAtMs: performance.now() });
   // The callers of a demo have no account that they chose: each pays by its address, on all demos together.
   if (guest.visitor?.demo === false) context.payer = guest.visitor.caller.accountId;
 }

@@ -11,6 +11,7 @@ import { VisitorGuard } from './visitor.guard';
 
 /** Two of the bodies, and not three. */
 const BYTES_IN_FLIGHT = 100_000;
+const MINUTE_MS = 60_000;
 const graph = { ...GRAPH, '2': { ...GRAPH['2'], _meta: { title: 'x'.repeat(40_000) } } };
 
 let api: RunningApi;
@@ -25,6 +26,14 @@ beforeEach(async () => {
 });
 afterEach(() => jest.restoreAllMocks());
 
+/** A minute passes, and a key is revoked meanwhile. */
+async function revoke(keyId: string): Promise<void> {
+  const { status } = await api.client(account.key).call('DELETE', `/platform/v1/api-keys/${keyId}`);
+  expect(status).toBe(204);
+  const now = performance.now.bind(performance);
+  jest.spyOn(performance, 'now').mockImplementation(() => now() + MINUTE_MS);
+}
+
 const jobs = () => api.test.database.models.job.count({ where: { accountId: account.id } });
 const runJob = { name: 'run_job', arguments: { workflow: graph, wait_seconds: 0 } };
 const REQUESTS = [
@@ -34,9 +43,9 @@ const REQUESTS = [
   ['a tool call', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: runJob }, 2],
 ] as const;
 
-function send(path: string, body: object): ClientRequest {
+function send(path: string, body: object, key = account.key): ClientRequest {
   const headers = {
-    authorization: `Bearer ${account.key}`,
+    authorization: `Bearer ${key}`,
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
   };
@@ -84,3 +93,31 @@ it.each(REQUESTS)(
     expect(await jobs()).toBe(2);
   },
 );
+
+it.each(REQUESTS)('%s whose key is revoked before its turn comes makes no job', async (...of) => {
+  const [, path, body, turnsEach] = of;
+  const turn = holdTurn();
+  const turns = jest.spyOn(Turns.prototype, 'run');
+  const first = answerOf(send(path, body));
+  await eventually('the first has its turn', turn.isHeld);
+  const { keyId, key } = await api.key(account.id);
+  const second = answerOf(send(path, body, key));
+  await eventually('the second waits', () => turns.mock.calls.length > turnsEach);
+  await revoke(keyId);
+  turn.go();
+  await first;
+  expect(await second).toMatchObject({ status: 401, text: expect.stringContaining('unauthorized') as string });
+  expect(await jobs()).toBe(1);
+});
+
+it.each(REQUESTS)('%s whose key is revoked while it is examined makes no job', async (...of) => {
+  const [, path, body] = of;
+  const turn = holdTurn();
+  const { keyId, key } = await api.key(account.id);
+  const sent = answerOf(send(path, body, key));
+  await eventually('it has its turn', turn.isHeld);
+  await revoke(keyId);
+  turn.go();
+  expect((await sent).text).toContain('unauthorized');
+  expect(await jobs()).toBe(0);
+});

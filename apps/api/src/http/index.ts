@@ -1,5 +1,5 @@
 export { arrivingBytes } from './body/arriving-bytes';
-export { confirmAccess } from './body/confirm-access';
+export { confirmAccess, confirmAlso } from './body/confirm-access';
 export { LARGE_ANSWER_CHARACTERS, heldBytesOf, holdBytes } from './body/hold-bytes';
 export { countValues } from './body/count-values';
 export { inTurn } from './body/in-turn';

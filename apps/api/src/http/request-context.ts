@@ -21,6 +21,8 @@ export interface RequestContext {
   guest: unknown;
   /** Renews the rights of the guest; rejects when they have lost access since. Set with `guest`. */
   confirm: () => Promise<void>;
+  /** When that was known last, on the clock of `performance.now()`. */
+  confirmedAtMs: number;
   /** Whose limits the bytes of the request count against: its account, and until that is known its address. */
   payer: string;
   /** The bodies in memory that those of the request count with. */
@@ -86,6 +88,7 @@ export function contextMiddleware(rules: SurfaceRules, bodies: BodiesInFlight): 
       network,
       guest: null,
       confirm: letIn,
+      confirmedAtMs: 0,
       payer: network,
       bodies,
       held: null,

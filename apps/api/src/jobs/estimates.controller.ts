@@ -24,7 +24,9 @@ export class EstimatesController {
     const spendLimitMicros = spendLimitOf(request);
     const body = await readBytes(request, this.settings.maxWorkflowBytes);
     const target = (): Promise<Target> => this.destinations.of(surface, { wake: false });
-    const asked = { caller: visitor.caller, scope, body, target, reuse, spendLimitMicros };
-    return presentEstimate(await inTurn(request, body, () => this.estimates.estimate(asked)));
+    const asked = { scope, body, target, reuse, spendLimitMicros };
+    return presentEstimate(
+      await inTurn(request, body, () => this.estimates.estimate({ ...asked, caller: visitor.caller })),
+    );
   }
 }

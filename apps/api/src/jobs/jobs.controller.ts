@@ -25,7 +25,7 @@ import {
   type AnswerOf,
   type InputOf,
 } from '../endpoints';
-import { holdBytes, inTurn, readBytes } from '../http';
+import { holdBytes, inTurn, readBytes, senderOf } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
 import {
@@ -67,12 +67,14 @@ export class JobsController {
       throw await this.submissions.preferKeyReuse({ caller: visitor.caller, idempotencyKey }, error);
     });
     const { body } = asked;
-    const { caller } = visitor;
-    const submission = { ...asked, caller, scope, idempotencyKey, traceparent: currentTraceparent() };
     // A request that is repeated under its key asks for the same version of the deployment.
-    const seed = idempotencyKey === undefined ? undefined : `${caller.accountId} ${idempotencyKey}`;
+    const seed = idempotencyKey === undefined ? undefined : `${scope.accountId} ${idempotencyKey}`;
     const target = (): Promise<Target> => this.destinations.of(surface, { seed });
-    const accepted = await inTurn(request, body, () => this.submissions.submit({ ...submission, target }));
+    const terms = { ...asked, scope, idempotencyKey, traceparent: currentTraceparent() };
+    const submission = { ...terms, target, sender: senderOf(request) };
+    const accepted = await inTurn(request, body, () =>
+      this.submissions.submit({ ...submission, caller: visitor.caller }),
+    );
     const { job, place } = accepted;
     if (accepted.reuse !== null) response.setHeader(...reuseAnswer(accepted.reuse.reason));
     const warning = spendWarning(accepted.spend);

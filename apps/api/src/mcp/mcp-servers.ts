@@ -10,7 +10,7 @@ import { assertScope } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
 import { VERSION } from '@millrace/platform';
 import type { Visitor } from '../endpoints';
-import { parseFields } from '../http';
+import { confirmAlso, parseFields } from '../http';
 import type { Message } from './message';
 import { ProgressReports, type SendProgress } from './progress';
 import { failedResult, refusedResult, resultOf, type Tool } from './tool';
@@ -69,7 +69,9 @@ export class McpServers {
     { mcpReq }: ServerContext,
   ): Promise<CallToolResult> {
     try {
-      assertScope(visitor.caller, tool.definition.scope);
+      const assertMay = (): void => assertScope(visitor.caller, tool.definition.scope);
+      assertMay();
+      confirmAlso(request, assertMay);
       const input = parseFields(tool.definition.input, args, 422, 'the call');
       const call = {
         visitor,

@@ -95,6 +95,16 @@ describe('failed jobs of a batch that are tried again', () => {
     expect(await world.left()).toMatchObject({ jobs: 6, holds: 6, waiting: 2, held: 2 });
   });
 
+  it.each([
+    ['its turn comes', 1],
+    ['they may be examined', 2],
+    ['they have been examined', 3],
+  ])('stay as they are where the sender has no access any more when %s', async (_when, nth) => {
+    const id = await batchOf(['failed']);
+    await expect(retry(id, { sender: world.senderUntil(nth) })).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(await readBatch(id)).toMatchObject({ counts: { failed: 1 }, retries: 0 });
+  });
+
   it('leave what they cost with the batch, and can be read by their ids', async () => {
     const id = await batchOf(['failed']);
     const [first] = await placesOf(id);

@@ -121,6 +121,7 @@ export class BatchRetries {
       await request.sender.begin();
       return this.examine(request, target, examine);
     });
+    await request.sender.confirm();
     const { contents } = retried;
     if (contents.itemCount === 0) return this.record(request, target, retried, []);
     const submitter = await this.submitterOf(request);

@@ -88,6 +88,7 @@ export class BatchSubmissions {
       await submission.sender.begin();
       const target = await submission.target();
       const contents = await this.examine(submission, target);
+      await submission.sender.confirm();
       const retry = await retryOf(submission, this.defaults);
       const submitter = { ...submission, retry };
       return await whileModelsGo(() => this.recordFitting(submitter, target, contents.copy(), requestHash));

@@ -47,6 +47,16 @@ it('nothing is left of a batch whose recording breaks off', async () => {
   expect((await world.submissions().submit(world.submission(JOBS, 'a-key'))).isRepeat).toBe(false);
 });
 
+it.each([
+  ['its turn comes', 1],
+  ['it may be examined', 2],
+  ['it has been examined', 3],
+])('nothing is recorded of a batch whose sender has no access any more when %s', async (_when, nth) => {
+  const submission = { ...world.submission(JOBS), sender: world.senderUntil(nth) };
+  await expect(world.submissions().submit(submission)).rejects.toMatchObject({ code: 'unauthorized' });
+  expect(await world.left()).toMatchObject({ batches: 0, jobs: 0 });
+});
+
 it('of batches that arrive at once in several processes as many are recorded as the credits cover, each whole', async () => {
   const outcomes = await Promise.allSettled(
     Array.from({ length: 4 }, () => world.submissions().submit(world.submission(JOBS))),

@@ -15,6 +15,7 @@ import type { ExaminedJob } from '../examination';
 import { retryOf } from './job-draft';
 import { assertMayRun, prepareSubmission } from './prepare-submission.step';
 import { keyReused, refusalOf, type SubmittedBefore } from './refusals';
+import type { Sender } from './sender';
 import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
 import type { RecordWithin, SubmissionRecorder } from './submission-recorder';
@@ -34,6 +35,8 @@ export interface Submission {
   /** Finds where it runs, once the body has been read. @throws Refusal when nothing takes jobs there now. */
   target: () => Promise<Target>;
   idempotencyKey: string | undefined;
+  /** Absent where that is an operator. */
+  sender?: Pick<Sender, 'confirm'>;
   traceparent: string | null;
   /**
    * The most that the job may cost, in micro-credits. A job whose hold is larger is refused; a running job's hold is not extended
@@ -105,6 +108,7 @@ export class SubmissionService {
     const asked = within === undefined ? submission.reuse : null;
     const forReuse = await this.reuse.isWanted(scope.accountId, asked);
     const { job, target } = await this.examiner.examine(body, submission.target, forReuse);
+    await submission.sender?.confirm();
     try {
       return await whileModelsGo(() => this.acceptExamined(submission, job, target));
     } catch (error) {

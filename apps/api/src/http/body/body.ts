@@ -48,9 +48,8 @@ export async function readBytes(
   if (declared > maxBytes) throw tooLarge(request, maxBytes);
   const held = holdsDeclared ? declared : 0;
   hold(request, held);
-  const beganAt = performance.now();
   const [first = Buffer.alloc(0), ...more] = await readChunks(request, { maxBytes, held, deadlineMs });
-  await confirmAccess(request, beganAt);
+  await confirmAccess(request);
   return more.length === 0 ? first : Buffer.concat([first, ...more]);
 }
 

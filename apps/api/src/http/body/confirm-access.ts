@@ -4,12 +4,26 @@ import { contextOf } from '../request-context';
 const UNCONFIRMED_MS = 2_000;
 
 /**
- * Ask again whether the sender of a request still has access, when its body took long: an upload may arrive for hours after its
- * guard let it in, and its key be revoked meanwhile. The visitor, or the operator, then has the rights of now.
+ * Ask again whether the sender of a request still has access, when that was last asked two seconds ago or more: an upload may arrive for
+ * hours after its guard let it in, a large body waits for its turn, and its key be revoked meanwhile. The visitor, or the operator, then has
+ * the rights of now.
  *
- * @param beganAtMs when the reading began, on the clock of `performance.now()`.
  * @throws Refusal as the guard of the endpoint does.
  */
-export async function confirmAccess(request: object, beganAtMs: number): Promise<void> {
-  if (performance.now() - beganAtMs >= UNCONFIRMED_MS) await contextOf(request).confirm();
+export async function confirmAccess(request: object): Promise<void> {
+  const context = contextOf(request);
+  const now = performance.now();
+  if (now - context.confirmedAtMs < UNCONFIRMED_MS) return;
+  await context.confirm();
+  context.confirmedAtMs = now;
+}
+
+/** Have `confirmAccess` ask for more: what a request is to do may be known only once its body was read. @param check throws a Refusal. */
+export function confirmAlso(request: object, check: () => void): void {
+  const context = contextOf(request);
+  const { confirm } = context;
+  context.confirm = async () => {
+    await confirm();
+    check();
+  };
 }

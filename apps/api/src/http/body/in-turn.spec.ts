@@ -1,5 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { EXAMINATION_MS, SMALL_SUBMISSION_BYTES, SUBMISSION_REST } from '@millrace/jobs';
+import { Refusal } from '@millrace/contracts';
 import { BodiesInFlight } from '@millrace/platform';
 import { holdBytes } from './hold-bytes';
 import { inTurn } from './in-turn';
@@ -64,6 +65,44 @@ describe('what bodies ask for', () => {
       expect(hasBegun).toBe(false);
       await jest.advanceTimersByTimeAsync(1);
       await second;
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});
+
+describe('a large body whose sender loses access before its turn comes', () => {
+  const bodies = new BodiesInFlight({ bytes: 1_000_000, bytesPerPayer: 1_000_000 }, SUBMISSION_REST);
+  const gone = new Refusal('unauthorized', 'The key was revoked.');
+
+  it.each([
+    [1_999, true],
+    [2_000, false],
+  ])('is asked for again once it has waited two seconds, and its work is not done: %d ms', async (ms, isDone) => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
+    try {
+      let end: () => void = () => undefined;
+      const of = (confirm: () => Promise<void>): object => withContext({}, { payer: `of ${ms}`, bodies, confirm });
+      const first = inTurn(
+        of(() => Promise.resolve()),
+        large,
+        () => new Promise<void>((resolve) => (end = resolve)),
+      );
+      await nextTick();
+      const confirm = jest.fn(() => Promise.reject(gone));
+      let hasBegun = false;
+      const second = inTurn(of(confirm), large, async () => void (hasBegun = true));
+      const outcome = second.then(
+        () => 'done',
+        (error: unknown) => error,
+      );
+      // It has its turn then at the earliest.
+      await jest.advanceTimersByTimeAsync(ms / 4);
+      end();
+      await first;
+      await jest.advanceTimersByTimeAsync(ms - ms / 4);
+      expect(await outcome).toBe(isDone ? 'done' : gone);
+      expect([hasBegun, confirm.mock.calls.length]).toEqual([isDone, isDone ? 0 : 1]);
     } finally {
       jest.useRealTimers();
     }

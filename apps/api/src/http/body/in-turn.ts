@@ -9,8 +9,10 @@ import { senderOf } from './sender';
  * (`SubmissionExaminer`), however many it sends and however soon, and takes a fourth of a thread's time at most: the longest examination
  * is followed by the longest rest. Batches have turns of their own by the same rule (`BatchExaminer`).
  * The body counts as in flight while it waits. What has not begun when its sender leaves is not done: who sends it again would pay for both.
+ * Nor is what had to wait and whose sender has no access any more.
  *
- * @throws Refusal `rate_limited` when too many wait, `invalid_request` when the sender left meanwhile; what `work` throws.
+ * @throws Refusal `rate_limited` when too many wait, `invalid_request` when the sender left meanwhile, `unauthorized` and
+ * `forbidden` when they lost access; what `work` throws.
  */
 export function inTurn<T>(request: object, body: Uint8Array, work: () => Promise<T>): Promise<T> {
   if (body.byteLength <= SMALL_SUBMISSION_BYTES) return work();

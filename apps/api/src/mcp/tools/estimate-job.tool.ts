@@ -32,13 +32,14 @@ export class EstimateJobTool implements Tool<typeof definition> {
   ) {}
 
   async run(input: z.output<typeof definition.input>, call: ToolCall): Promise<ToolAnswer> {
-    const { caller, scope, surface } = call.visitor;
-    this.limits.takeQuota(call.request, call.visitor, 'estimates');
+    const { visitor, request } = call;
+    const { scope, surface } = visitor;
+    this.limits.takeQuota(request, visitor, 'estimates');
     const body = graphBody(call);
     const target = () => this.destinations.of(surface, { wake: false });
     const spendLimitMicros = spendLimitOfCall(call, input.spend_limit_micros);
-    const asked = { caller, scope, body, target, spendLimitMicros, spendLimitField: SPEND_LIMIT_ARGUMENT };
-    const estimate = await inTurn(call.request, body, () => this.estimates.estimate(asked));
+    const asked = { scope, body, target, spendLimitMicros, spendLimitField: SPEND_LIMIT_ARGUMENT };
+    const estimate = await inTurn(request, body, () => this.estimates.estimate({ ...asked, caller: visitor.caller }));
     return { value: { ...presentEstimate(estimate), spend_limit_micros: Number(spendLimitMicros) } };
   }
 }

@@ -4,7 +4,7 @@ import { IDEMPOTENCY_KEY, REUSE_MODES, Refusal, isTerminal } from '@millrace/con
 import { SubmissionService, type AcceptedJob } from '@millrace/jobs';
 import { currentTraceparent } from '@millrace/platform';
 import { claimedKey, spendWarning } from '../../endpoints';
-import { inTurn } from '../../http';
+import { inTurn, senderOf } from '../../http';
 import { Destinations } from '../../jobs';
 import { graphBody, graphInput, metadataInput } from '../graph-body';
 import { JobViews, SHOWN_OUTPUTS } from '../job-views';
@@ -99,20 +99,21 @@ export class RunJobTool implements Tool<typeof definition> {
   }
 
   private async submit(input: Input, call: ToolCall): Promise<AcceptedJob> {
-    const { caller, scope, surface } = call.visitor;
+    const { visitor, request } = call;
+    const { scope, surface } = visitor;
     const { idempotency_key: key, reuse } = input;
     const body = graphBody(call, input.metadata);
     const submission = {
-      caller,
       scope,
       body,
-      idempotencyKey: claimedKey(caller, key),
+      idempotencyKey: claimedKey(visitor.caller, key),
       traceparent: currentTraceparent(),
       reuse: reuse === 'off' ? null : reuse,
       spendLimitMicros: spendLimitOfCall(call, input.spend_limit_micros),
       spendLimitField: SPEND_LIMIT_ARGUMENT,
       target: () => this.destinations.of(surface),
+      sender: senderOf(request),
     };
-    return inTurn(call.request, body, () => this.submissions.submit(submission));
+    return inTurn(request, body, () => this.submissions.submit({ ...submission, caller: visitor.caller }));
   }
 }

@@ -39,7 +39,7 @@ export class JobPolls {
   /**
    * The job with the progress that its stream shows at this moment; what Postgres holds is as old as the last heartbeat.
    *
-   * @throws Refusal `not_found`; `rate_limited` while too many readings of large jobs wait.
+   * @throws Refusal `not_found`.
    */
   read(scope: JobScope, id: string, { withLogs = false }: PollOptions = {}): Promise<PolledJob> {
     return this.jobs.get(keyOf(scope, id, withLogs), async () => {

@@ -65,13 +65,15 @@ export class JobReads {
     private readonly live: Pick<LivePublisher, 'progress'>,
   ) {}
 
-  /** @throws Refusal `not_found`; `rate_limited` while too many readings of large jobs wait. */
+  /** Never refused for how much waits: a poll that is ends the official client's run, and polls are counted and shared. @throws Refusal `not_found`. */
   async get(scope: JobScope, id: string, options: { withLogs?: boolean } = {}): Promise<JobRecord> {
     if (!isUuid(id)) throw noJob(id);
     const ask = { scope, id, withLogs: options.withLogs ?? false };
     // What is large would make the others of its group wait.
+    const readAlone = async (): Promise<JobRecord | null> =>
+      (await this.store.findAsked(this.database, [ask]))[0] ?? null;
     const job = this.large.has(id)
-      ? await this.turns.run(scope.accountId, async () => (await this.store.findAsked(this.database, [ask]))[0] ?? null)
+      ? await this.turns.runAdmitted(scope.accountId, readAlone)
       : await this.jobs.get(ask);
     if (job === null) throw noJob(id);
     this.noteSize(id, job);

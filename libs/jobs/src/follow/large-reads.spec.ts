@@ -72,4 +72,18 @@ describe('large reads of an account', () => {
     await store.answer(5);
     await Promise.all(all);
   });
+
+  it('are refused when too many wait, and polls of a large job are not', async () => {
+    const large = jobWith(1_000);
+    const store = new HeldStore(new Map([large]));
+    const first = store.reads.get(scope, large[0]);
+    await store.answer(1);
+    await first;
+    const graphs = Array.from({ length: 101 }, () => store.reads.workflow(scope, large[0]));
+    await expect(store.reads.workflow(scope, large[0])).rejects.toMatchObject({ code: 'rate_limited' });
+    const poll = store.polls.read(scope, large[0]);
+    await store.answer(102);
+    expect((await poll).job).toBe(large[1]);
+    await Promise.all(graphs);
+  });
 });

@@ -101,13 +101,10 @@ describe('reads of one account', () => {
     }
   });
 
-  it('rest by what they say that they spent, and by all of their time where they fail', async () => {
+  it('rest by what they say that they spent, also where they fail', async () => {
     jest.useFakeTimers();
     try {
-      for (const [fails, restMs] of [
-        [false, 300],
-        [true, 6_000],
-      ] as const) {
+      for (const fails of [false, true]) {
         const turns = new Turns(1, 'reads', { rest: { times: 3, isAlways: true, mostMs: 90_000 } });
         const first = turns.run('a', async (spend) => {
           for (const ms of [40, 60]) spend(ms);
@@ -119,7 +116,7 @@ describe('reads of one account', () => {
         await ended;
         const second = new Read();
         const page = turns.run('a', second.work);
-        await jest.advanceTimersByTimeAsync(restMs - 1);
+        await jest.advanceTimersByTimeAsync(299);
         expect(second.begun).toBe(false);
         await jest.advanceTimersByTimeAsync(1);
         expect(second.begun).toBe(true);

@@ -57,7 +57,7 @@ export class Turns {
 
   /**
    * @param work may call `spend` with what it took of what is scarce, in milliseconds, each time that it does: then that counts in place of all
-   * of its time, unless it fails.
+   * of its time, also where it fails. Work that may wait in vain calls it with 0 first.
    * @throws Refusal `rate_limited` when too many wait; what `work` throws.
    */
   async run<T>(owner: string, work: (spend: (ms: number) => void) => Promise<T>): Promise<T> {
@@ -84,13 +84,10 @@ export class Turns {
     else await new Promise<void>((begin) => queue.waiting.push(begin));
     const beganAt = performance.now();
     let spentMs: number | null = null;
-    let tookMs: number | null = null;
     try {
-      const done = await work((ms) => (spentMs = (spentMs ?? 0) + ms));
-      tookMs = spentMs;
-      return done;
+      return await work((ms) => (spentMs = (spentMs ?? 0) + ms));
     } finally {
-      this.leave(owner, queue, tookMs ?? performance.now() - beganAt);
+      this.leave(owner, queue, spentMs ?? performance.now() - beganAt);
     }
   }
 

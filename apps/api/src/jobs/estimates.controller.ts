@@ -26,7 +26,7 @@ export class EstimatesController {
     const target = (): Promise<Target> => this.destinations.of(surface, { wake: false });
     const asked = { scope, body, target, reuse, spendLimitMicros };
     return presentEstimate(
-      await inTurn(request, body, () => this.estimates.estimate({ ...asked, caller: visitor.caller })),
+      await inTurn(request, body, (spend) => this.estimates.estimate({ ...asked, caller: visitor.caller, spend })),
     );
   }
 }

@@ -72,8 +72,8 @@ export class JobsController {
     const target = (): Promise<Target> => this.destinations.of(surface, { seed });
     const terms = { ...asked, scope, idempotencyKey, traceparent: currentTraceparent() };
     const submission = { ...terms, target, sender: senderOf(request) };
-    const accepted = await inTurn(request, body, () =>
-      this.submissions.submit({ ...submission, caller: visitor.caller }),
+    const accepted = await inTurn(request, body, (spend) =>
+      this.submissions.submit({ ...submission, caller: visitor.caller, spend }),
     );
     const { job, place } = accepted;
     if (accepted.reuse !== null) response.setHeader(...reuseAnswer(accepted.reuse.reason));

@@ -6,7 +6,7 @@ import { Serves, spendLimitOf, type InputOf } from '../endpoints';
 import { assertNoForeignPage, inTurn, readBytes, targetOf } from '../http';
 import { McpServers } from './mcp-servers';
 import { postMcp } from './mcp.endpoints';
-import { readMessage } from './message';
+import { readMessage, type Message } from './message';
 import { goneSignal, sendWebResponse, webRequestOf } from './web-exchange';
 
 type Settings = Pick<ApiSettings, 'publicUrl' | 'deploymentDomain' | 'mcpRequestBytes' | 'mcpSpendLimitMicros'>;
@@ -27,7 +27,7 @@ export class McpController {
     const spendLimitMicros = this.spendLimitOf(request);
     const signal = goneSignal(response);
     const body = await readBytes(request, mcpRequestBytes);
-    const message = await inTurn(request, body, () => Promise.resolve(readMessage(body)));
+    const message = await inTurn(request, body, async (spend) => readingOf(body, spend));
     const handler = await this.servers.make({ visitor, request, signal, message, spendLimitMicros });
     const { surface } = visitor;
     const url = `${surface.origin}${surface.prefix}/mcp`;
@@ -40,5 +40,15 @@ export class McpController {
     const most = BigInt(this.settings.mcpSpendLimitMicros);
     const sent = spendLimitOf(request);
     return sent !== undefined && sent < most ? sent : most;
+  }
+}
+
+/** Read here and not in a thread: its whole time counts. @throws Refusal as `readMessage`. */
+function readingOf(body: Buffer, spend: (ms: number) => void): Message {
+  const beganAt = performance.now();
+  try {
+    return readMessage(body);
+  } finally {
+    spend(performance.now() - beganAt);
   }
 }

@@ -23,13 +23,10 @@ export class BatchExaminer {
    * @throws Refusal `rate_limited` when too many wait; what `work` throws.
    */
   inTurn<T>(accountId: string, work: (examine: Examine) => Promise<T>): Promise<T> {
-    return this.turns.run(accountId, (spend) =>
-      work((body, target, take) =>
-        this.examiner.examineBatch(body, target, (slice, outline, tookMs) => {
-          spend(tookMs);
-          return take(slice, outline, tookMs);
-        }),
-      ),
-    );
+    return this.turns.run(accountId, (spend) => {
+      // Waiting, for a thread or the database, counts for nothing, also where it is in vain.
+      spend(0);
+      return work((body, target, take) => this.examiner.examineBatch(body, target, take, spend));
+    });
   }
 }

@@ -29,7 +29,8 @@ const parsed = new Map<number, { catalogue: NodeCatalogue; bytes: number }>();
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 /** What a thread of `SubmissionExaminer` runs. */
-export function examineInThread({ body, catalogue, forReuse }: ExaminationTask): ExaminationResult {
+export function examineInThread({ body, catalogue, forReuse, began }: ExaminationTask): ExaminationResult {
+  Atomics.store(began, 0, process.hrtime.bigint());
   try {
     const requested = readSubmission(body);
     if (catalogue === null) return { kind: 'read' };
@@ -41,19 +42,19 @@ export function examineInThread({ body, catalogue, forReuse }: ExaminationTask):
 }
 
 /** Some jobs of a batch. A thread keeps nothing: a table is read again for each slice, of listed jobs those that it takes. */
-export function examineSliceInThread({ body, catalogue, from, places: known }: SliceTask): SliceResult {
-  const beganAt = performance.now();
+export function examineSliceInThread({ body, catalogue, from, places: known, began }: SliceTask): SliceResult {
+  Atomics.store(began, 0, process.hrtime.bigint());
   try {
     const bytes = new Uint8Array(body);
     if (known !== null) {
       const slice = examineSlice(listedJobs(bytes, known), catalogueOf(catalogue), from, SLICE_MS);
-      return { kind: 'slice', slice, outline: null, tookMs: performance.now() - beganAt };
+      return { kind: 'slice', slice, outline: null };
     }
     const requested = readBatch(bytes);
     const slice = examineSlice(requested, catalogueOf(catalogue), from, SLICE_MS);
     const { admission, count, template, places } = requested;
     const outline = from === 0 ? { admission, count, template, places } : null;
-    return { kind: 'slice', slice, outline, tookMs: performance.now() - beganAt };
+    return { kind: 'slice', slice, outline };
   } catch (error) {
     if (error instanceof Refusal) return refusedResult(error);
     throw error;

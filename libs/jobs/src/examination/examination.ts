@@ -5,8 +5,14 @@ import type { ExaminedSlice } from './examine-batch.step';
 import type { ExaminedJob } from './examine-submission.step';
 import type { ListedPlaces } from './read-batch.step';
 
+/** What another thread is to do. */
+interface Task {
+  /** Set to the time at which it began, by `process.hrtime`, in memory that threads share: one that is ended says nothing any more. */
+  began: BigInt64Array;
+}
+
 /** A submission to examine in another thread. */
-export interface ExaminationTask {
+export interface ExaminationTask extends Task {
   body: Uint8Array;
   /** Null: only the body is read, because nothing takes jobs there. */
   catalogue: SharedCatalogue | null;
@@ -22,7 +28,7 @@ export interface SharedCatalogue {
 }
 
 /** Jobs of a batch to examine in another thread. */
-export interface SliceTask {
+export interface SliceTask extends Task {
   body: SharedArrayBuffer;
   catalogue: SharedCatalogue;
   /** The first of them. */
@@ -40,8 +46,7 @@ export interface BatchOutline {
 }
 
 export type SliceResult =
-  /** `tookMs`: how long the thread worked on it. */
-  | { kind: 'slice'; slice: ExaminedSlice; outline: BatchOutline | null; tookMs: number }
+  | { kind: 'slice'; slice: ExaminedSlice; outline: BatchOutline | null }
   | Extract<ExaminationResult, { kind: 'refused' }>;
 
 /** What came of it. A refusal crosses threads as what it is made of. */

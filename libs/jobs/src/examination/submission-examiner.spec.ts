@@ -130,6 +130,27 @@ describe('a thread', () => {
     expect(outcomes.some(({ status }) => status === 'fulfilled')).toBe(true);
   });
 
+  it.each([
+    ['is examined', target],
+    ['is refused', (): Promise<never> => Promise.reject(new Error('gone'))],
+  ])('that worked says for how long, also where its body %s', async (_what, of) => {
+    const examiner = examinerOf();
+    const beganAt = performance.now();
+    let spentMs = 0;
+    const spend = (ms: number): void => void (spentMs += ms);
+    await examiner.examine(bodyOf(`{"1":${node(long)}}`), of, { spend }).catch(() => undefined);
+    expect(spentMs).toBeGreaterThan(0);
+    expect(spentMs).toBeLessThanOrEqual(performance.now() - beganAt);
+  });
+
+  it('that did not come to a body in time has spent nothing on it', async () => {
+    const examiner = examinerOf({ timeoutMs: 1 });
+    const spend = jest.fn();
+    const examined = examiner.examine(bodyOf(`{"1":${node(long)}}`), target, { spend });
+    expect(await refusalOf(examined)).toMatchObject({ code: 'rate_limited' });
+    expect(spend).not.toHaveBeenCalled();
+  });
+
   it('that takes too long is ended', async () => {
     const examiner = examinerOf({ timeoutMs: 1 });
     expect(await refusalOf(examiner.examine(bodyOf(`{"1":${node(long)}}`), target))).toMatchObject({

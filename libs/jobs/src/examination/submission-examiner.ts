@@ -58,6 +58,10 @@ const LIMITS: ExaminerLimits = {
 const IDLE_MS = 60_000;
 const RETRY_SECONDS = 2;
 
+/** Is called with milliseconds. */
+type Spend = (ms: number) => void;
+const ignore: Spend = () => undefined;
+
 /** A submission that was examined, and where it is to run. */
 export interface Examination {
   job: ExaminedJob;
@@ -93,12 +97,17 @@ export class SubmissionExaminer {
    * Read a body and check its graph against the nodes of where it is to run. `body` is not to be used afterwards.
    *
    * @param target asked only about a body that could be read, unless that is a large one. A fault of the body counts first.
-   * @param forReuse the submission may be answered with earlier outputs: what it asks for exactly is worked out as well.
+   * @param options `forReuse`: the submission may be answered with earlier outputs: what it asks for exactly is worked out as well.
+   * `spend` is called with the milliseconds that a thread worked on it, also where that fails; waiting for one does not count.
    * @throws Refusal of the body, the target or the graph; 429 `rate_limited` while too many large bodies wait; 413
    * `payload_too_large` when examining it takes too much memory.
    */
-  async examine(body: Uint8Array, target: () => Promise<Target>, forReuse = false): Promise<Examination> {
-    if (body.byteLength > this.limits.inlineBytes) return this.examineAside(body, target, forReuse);
+  async examine(
+    body: Uint8Array,
+    target: () => Promise<Target>,
+    { forReuse = false, spend = ignore }: { forReuse?: boolean; spend?: Spend | undefined } = {},
+  ): Promise<Examination> {
+    if (body.byteLength > this.limits.inlineBytes) return this.examineAside(body, target, forReuse, spend);
     const requested = readSubmission(body);
     const found = await target();
     return { job: examineSubmission(requested, found.catalogue, forReuse), target: found };
@@ -108,28 +117,29 @@ export class SubmissionExaminer {
    * Examine a batch, slice by slice, always in a thread. Between two slices the submissions of others have their turn.
    *
    * @param body JSON in UTF-8; it stays as it is.
-   * @param take gets each slice, with the outline of the batch at the first, and the milliseconds that a thread worked on it; false ends the
-   * examination.
+   * @param take gets each slice, with the outline of the batch at the first; false ends the examination.
+   * @param spend as of `examine`, for each slice.
    * @throws Refusal of the body as a whole, and as `examine` does.
    */
   async examineBatch(
     body: Uint8Array,
     { catalogue }: Pick<Target, 'catalogue'>,
-    take: (slice: ExaminedSlice, outline: BatchOutline | null, tookMs: number) => boolean,
+    take: (slice: ExaminedSlice, outline: BatchOutline | null) => boolean,
+    spend: Spend = ignore,
   ): Promise<void> {
     const shared = new SharedArrayBuffer(body.byteLength);
     new Uint8Array(shared).set(body);
     let count = 1;
     let places: SliceTask['places'] = null;
     for (let from = 0; from < count;) {
-      const task: SliceTask = { body: shared, catalogue: this.share(catalogue), from, places };
-      const result = await this.runInThread<SliceResult>(task, 'examineSliceInThread');
+      const task: Omit<SliceTask, 'began'> = { body: shared, catalogue: this.share(catalogue), from, places };
+      const result = await this.runInThread<SliceResult>(task, 'examineSliceInThread', spend);
       if (result.kind === 'refused') throw new Refusal(result.code, result.message, result.options);
-      const { slice, outline, tookMs } = result;
+      const { slice, outline } = result;
       count = outline?.count ?? count;
       places = outline?.places ?? places;
       from = slice.next;
-      if (!take(slice, outline, tookMs)) return;
+      if (!take(slice, outline)) return;
     }
   }
 
@@ -137,14 +147,19 @@ export class SubmissionExaminer {
     return this.pool.destroy();
   }
 
-  private async examineAside(body: Uint8Array, target: () => Promise<Target>, forReuse: boolean): Promise<Examination> {
+  private async examineAside(
+    body: Uint8Array,
+    target: () => Promise<Target>,
+    forReuse: boolean,
+    spend: Spend,
+  ): Promise<Examination> {
     const found = await target().catch((error: unknown) => ({ error }));
     const catalogue = 'error' in found ? null : this.share(found.catalogue);
     const { buffer, byteLength } = body;
     // Moved where the body has the memory to itself, else copied.
     const transferList = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
     const task = { body, catalogue, forReuse };
-    const result = await this.runInThread<ExaminationResult>(task, 'examineInThread', transferList);
+    const result = await this.runInThread<ExaminationResult>(task, 'examineInThread', spend, transferList);
     if (result.kind === 'refused') throw new Refusal(result.code, result.message, result.options);
     if ('error' in found) throw found.error;
     if (result.kind !== 'examined') throw new Error('the graph was not examined');
@@ -152,19 +167,28 @@ export class SubmissionExaminer {
   }
 
   private async runInThread<Result extends ExaminationResult | SliceResult>(
-    task: ExaminationTask | SliceTask,
+    task: Omit<ExaminationTask, 'began'> | Omit<SliceTask, 'began'>,
     name: string,
+    spend: Spend,
     transferList: ArrayBuffer[] = [],
   ): Promise<Result> {
     const { waiting, timeoutMs } = this.limits;
     if (this.pool.queueSize >= waiting) throw busy();
     const signal = AbortSignal.timeout(timeoutMs);
+    const began = new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT));
     try {
-      return (await this.pool.run(task, { name, transferList, signal })) as Result;
+      return (await this.pool.run({ ...task, began } as ExaminationTask | SliceTask, {
+        name,
+        transferList,
+        signal,
+      })) as Result;
     } catch (error) {
       if (signal.aborted) throw busy();
       if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') throw tooHeavy();
       throw error;
+    } finally {
+      const beganAt = Atomics.load(began, 0);
+      if (beganAt > 0n) spend(Number(process.hrtime.bigint() - beganAt) / 1e6);
     }
   }
 

@@ -28,6 +28,8 @@ export interface EstimateRequest {
   /** Finds where it would run. @throws Refusal when nothing takes jobs there now. */
   target: () => Promise<Target>;
   /** As of a submission. */
+  spend?: (ms: number) => void;
+  /** As of a submission. */
   reuse?: Reuse | null | undefined;
   /** As of a submission: the most that the job may cost, in micro-credits. */
   spendLimitMicros?: bigint | undefined;
@@ -75,7 +77,8 @@ export class SubmissionEstimates {
     let target: Target | null = null;
     const find = async (): Promise<Target> => (target = await request.target());
     const forReuse = await this.reuse.isWanted(request.scope.accountId, request.reuse);
-    const examined = await refusalOr(async () => (await this.examiner.examine(request.body, find, forReuse)).job);
+    const { body, spend } = request;
+    const examined = await refusalOr(async () => (await this.examiner.examine(body, find, { forReuse, spend })).job);
     const known = target as Target | null;
     if (known === null) return { ...NOTHING, refusal: examined instanceof Refusal ? examined : null };
     const terms = termsOf(request.caller, request.scope, known, this.settings);

@@ -35,6 +35,8 @@ export interface Submission {
   /** Finds where it runs, once the body has been read. @throws Refusal when nothing takes jobs there now. */
   target: () => Promise<Target>;
   idempotencyKey: string | undefined;
+  /** Called with the milliseconds that a thread worked on the body, each time that one did. */
+  spend?: (ms: number) => void;
   /** Absent where that is an operator. */
   sender?: Pick<Sender, 'confirm'>;
   traceparent: string | null;
@@ -103,11 +105,11 @@ export class SubmissionService {
   }
 
   private async accept(submission: Submission): Promise<AcceptedJob> {
-    const { scope, body, within } = submission;
+    const { scope, body, within, spend } = submission;
     // What is to be run again runs.
     const asked = within === undefined ? submission.reuse : null;
     const forReuse = await this.reuse.isWanted(scope.accountId, asked);
-    const { job, target } = await this.examiner.examine(body, submission.target, forReuse);
+    const { job, target } = await this.examiner.examine(body, submission.target, { forReuse, spend });
     await submission.sender?.confirm();
     try {
       return await whileModelsGo(() => this.acceptExamined(submission, job, target));

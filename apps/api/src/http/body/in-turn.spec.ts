@@ -35,13 +35,10 @@ describe('what bodies ask for', () => {
     expect(begun.at(-1)).toBe('second');
   });
 
-  it('waits three times as long as the last large one of its account took, also where that one has been answered', async () => {
+  it('waits three times as long as threads worked on the last large one of its account, also where that one has been answered', async () => {
     jest.useFakeTimers();
     try {
-      const take = (ms: number) => (): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-      const first = inTurn(of('c'), large, take(100));
-      await jest.advanceTimersByTimeAsync(100);
-      await first;
+      await inTurn(of('c'), large, async (spend) => spend(100));
       let hasBegun = false;
       const second = inTurn(of('c'), large, async () => void (hasBegun = true));
       await jest.advanceTimersByTimeAsync(299);
@@ -56,14 +53,34 @@ describe('what bodies ask for', () => {
   it('waits three times as long after the longest examination that there is, too', async () => {
     jest.useFakeTimers();
     try {
-      const first = inTurn(of('d'), large, () => new Promise((resolve) => setTimeout(resolve, EXAMINATION_MS)));
-      await jest.advanceTimersByTimeAsync(EXAMINATION_MS);
-      await first;
+      await inTurn(of('d'), large, async (spend) => spend(EXAMINATION_MS));
       let hasBegun = false;
       const second = inTurn(of('d'), large, async () => void (hasBegun = true));
       await jest.advanceTimersByTimeAsync(3 * EXAMINATION_MS - 1);
       expect(hasBegun).toBe(false);
       await jest.advanceTimersByTimeAsync(1);
+      await second;
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});
+
+describe('a large body that waited in vain', () => {
+  it('keeps the next of its account no longer: no thread worked on it', async () => {
+    jest.useFakeTimers();
+    try {
+      const bodies = new BodiesInFlight({ bytes: 1_000_000, bytesPerPayer: 1_000_000 }, SUBMISSION_REST);
+      const of = (): object => withContext({}, { payer: 'e', bodies });
+      const late = new Error('the database did not answer');
+      const first = inTurn(of(), large, () => new Promise((_, fail) => setTimeout(() => fail(late), EXAMINATION_MS)));
+      const refused = expect(first).rejects.toBe(late);
+      await jest.advanceTimersByTimeAsync(EXAMINATION_MS);
+      await refused;
+      let hasBegun = false;
+      const second = inTurn(of(), large, async () => void (hasBegun = true));
+      await jest.advanceTimersByTimeAsync(1);
+      expect(hasBegun).toBe(true);
       await second;
     } finally {
       jest.useRealTimers();
@@ -96,11 +113,10 @@ describe('a large body whose sender loses access before its turn comes', () => {
         () => 'done',
         (error: unknown) => error,
       );
-      // It has its turn then at the earliest.
-      await jest.advanceTimersByTimeAsync(ms / 4);
+      await jest.advanceTimersByTimeAsync(ms);
       end();
       await first;
-      await jest.advanceTimersByTimeAsync(ms - ms / 4);
+      await jest.advanceTimersByTimeAsync(0);
       expect(await outcome).toBe(isDone ? 'done' : gone);
       expect([hasBegun, confirm.mock.calls.length]).toEqual([isDone, isDone ? 0 : 1]);
     } finally {

@@ -39,7 +39,9 @@ export class EstimateJobTool implements Tool<typeof definition> {
     const target = () => this.destinations.of(surface, { wake: false });
     const spendLimitMicros = spendLimitOfCall(call, input.spend_limit_micros);
     const asked = { scope, body, target, spendLimitMicros, spendLimitField: SPEND_LIMIT_ARGUMENT };
-    const estimate = await inTurn(request, body, () => this.estimates.estimate({ ...asked, caller: visitor.caller }));
+    const estimate = await inTurn(request, body, (spend) =>
+      this.estimates.estimate({ ...asked, caller: visitor.caller, spend }),
+    );
     return { value: { ...presentEstimate(estimate), spend_limit_micros: Number(spendLimitMicros) } };
   }
 }

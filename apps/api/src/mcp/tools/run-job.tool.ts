@@ -114,6 +114,6 @@ export class RunJobTool implements Tool<typeof definition> {
       target: () => this.destinations.of(surface),
       sender: senderOf(request),
     };
-    return inTurn(request, body, () => this.submissions.submit({ ...submission, caller: visitor.caller }));
+    return inTurn(request, body, (spend) => this.submissions.submit({ ...submission, caller: visitor.caller, spend }));
   }
 }

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SHOW_CURSOR } from './follow';
-import type { Host } from './process';
+import { EXIT, type Host } from './process';
 import { runCli } from './program';
 
 const INTERRUPTS = ['SIGINT', 'SIGTERM'] as const;
@@ -24,11 +24,11 @@ const host: Host = {
 };
 
 // A reader that has gone (`| head`) is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-// Nor is one of the notes: what was begun goes on, such as the cancellation of a job.
-process.stderr.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') process.exit(1);
-});
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  error.code === 'EPIPE' ? process.exit(EXIT.succeeded) : leaveWithoutResults(error),
+);
+// Notes that nobody can read, or that a full disk does not take, end nothing: what was begun goes on, such as the cancellation of a job.
+process.stderr.on('error', () => undefined);
 process.on('exit', () => {
   if (process.stderr.isTTY) process.stderr.write(SHOW_CURSOR);
 });
@@ -37,10 +37,18 @@ void runCli(process.argv.slice(2), host).then(
   (code) => {
     process.exitCode = code;
     // A wait or a connection that is no longer needed must not keep the process running.
-    process.stdout.write('', () => process.exit());
+    process.stdout.write('', (error?: NodeJS.ErrnoException | null) =>
+      error && error.code !== 'EPIPE' ? leaveWithoutResults(error) : process.exit(),
+    );
   },
   (error: unknown) => {
     process.stderr.write(`This is a bug in millrace: ${error instanceof Error ? error.stack : String(error)}\n`);
     process.exit(70);
   },
 );
+
+/** What was asked for may be done, and paid for: only its results have no place here. */
+function leaveWithoutResults({ message }: Error): never {
+  process.stderr.write(`The results cannot be written: ${message}.\n`);
+  process.exit(EXIT.notSaved);
+}

@@ -41,7 +41,7 @@ import { failureJson, failureLines, Printer } from './terminal';
 
 const EXIT_CODES = `
 Exit codes: 0 succeeded, 1 the job failed, 2 usage or input, 3 refused by the service, 4 canceled, 5 expired,
-6 the service was unreachable or failed, 130 interrupted.
+6 the service was unreachable or failed, 7 what it sent could not be saved, 130 interrupted.
 
 Environment: MILLRACE_URL and MILLRACE_API_KEY, else COMFY_BASE_URL and COMFY_API_KEY, else what \`millrace login\` stored.`;
 

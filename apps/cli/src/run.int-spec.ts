@@ -1,4 +1,6 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeHost } from './fixtures/fake-host';
@@ -201,6 +203,54 @@ describe('a run whose bytes are not those that were promised', () => {
     service.on(`GET /api/v2/assets/${output.id}`, json(200, assetOf(service.url, 2)));
     ending(succeeded({ outputs: [output] }));
     expect(await run()).toBe(0);
+  });
+});
+
+describe('a run whose outputs cannot be written', () => {
+  const AGAIN = `Save the outputs again, here or elsewhere: millrace watch ${JOB_ID} --out <folder>`;
+  /** The folder gives way to a file, in which nothing can be saved, not even by root. */
+  const blockOut = async (): Promise<void> => {
+    await rm(join(folder, 'out'), { recursive: true });
+    await writeFile(join(folder, 'out'), '');
+  };
+
+  it.each([
+    ['when the job ends', `GET ${JOB_PATH}/nodes`, json(200, { nodes: [] })],
+    ['while they are saved', 'GET /files/1', bytes(PICTURE)],
+  ])('%s exits with 7, and names the job whose outputs can still be saved', async (_when, route, answer) => {
+    ending(succeeded({ outputs: [outputOf(service.url, 1, PICTURE)] }));
+    service.on('GET /files/1', bytes(PICTURE)).on(route, async (response, request) => {
+      await blockOut();
+      return answer(response, request);
+    });
+    expect(await run('--json')).toBe(7);
+    const cure = AGAIN;
+    expect(JSON.parse(host.printed)).toMatchObject({ job: { id: JOB_ID }, failures: [{ code: 'not_saved', cure }] });
+    expect(host.noted).toContain(AGAIN);
+  });
+
+  it('exits with 7 where standard output is on a full disk', async () => {
+    ending(succeeded());
+    const full = await open('/dev/full', 'w');
+    const main = join(process.cwd(), 'dist/apps/cli/src/main.js');
+    const env = { PATH: process.env.PATH, MILLRACE_URL: service.url };
+    const child = spawn(process.execPath, [main, 'run', graph, '--no-out'], {
+      env,
+      stdio: ['ignore', full.fd, full.fd],
+    });
+    expect((await once(child, 'exit'))[0]).toBe(7);
+    await full.close();
+  });
+
+  it('exits with 6 where they are cut off again and again, and names the job', async () => {
+    ending(succeeded({ outputs: [outputOf(service.url, 1, PICTURE)] }));
+    service.on('GET /files/1', (response) => {
+      response.writeHead(200, { 'content-length': String(PICTURE.byteLength) });
+      response.write(PICTURE.subarray(0, 3), () => response.destroy());
+    });
+    expect(await run()).toBe(6);
+    expect(host.noted).toMatch(/download_cut/);
+    expect(host.noted).toContain(AGAIN);
   });
 });
 

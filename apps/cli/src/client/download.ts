@@ -11,6 +11,7 @@ import {
   isDiskFault,
   makeFolder,
   reasonOf,
+  SaveFailure,
   ServiceFailure,
   ServiceRefusal,
   UsageFailure,
@@ -51,29 +52,26 @@ export class Downloader {
    * Save under a name in `folder` that no file has yet, as close to the wanted one as is safe.
    *
    * @throws {ServiceFailure} `hash_mismatch` when the bytes do not match; nothing is left behind.
-   * @throws {UsageFailure} when the folder cannot be written.
+   * @throws {SaveFailure} when the folder, or a file in it, cannot be written.
    */
   async saveInto(folder: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
-    await this.prepare(folder);
+    await makeWritable(folder).catch((error: unknown) => Promise.reject(notSaved(folder, error)));
     const name = safeFileName(wanted.name, `file-${wanted.id}`);
     return this.save(join(folder, name), wanted, signal, (draft) => moveToFreeName(draft, folder, name));
   }
 
   /**
-   * Make a folder, and those above it, and check that files can be saved in it.
+   * Make a folder, and those above it, and check that files can be saved in it, before anything is asked of the service.
    *
    * @throws {UsageFailure} when they cannot.
    */
   async prepare(folder: string): Promise<void> {
-    try {
-      await makeFolder(folder);
-      await access(folder, constants.W_OK | constants.X_OK);
-    } catch (error) {
-      throw unwritable(folder, error);
-    }
+    await makeWritable(folder).catch((error: unknown) => {
+      throw new UsageFailure(unwritable(folder, error), 'Name another place.');
+    });
   }
 
-  /** Save under exactly this name; an existing file is replaced once the bytes are verified. */
+  /** Save under exactly this name; an existing file is replaced once the bytes are verified. @throws as `saveInto`. */
   saveTo(path: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
     return this.save(path, wanted, signal, async (draft) => {
       await rename(draft, path);
@@ -93,8 +91,9 @@ export class Downloader {
       const { hash, sizeBytes } = await this.fetchVerified(wanted, () => createWriteStream(draft), signal);
       return { path: await name(draft), hash, sizeBytes };
     } catch (error) {
-      await rm(draft, { force: true });
-      throw error instanceof CliFailure ? error : unwritable(path, error);
+      // What keeps the file from being written may keep it from being removed, too.
+      await rm(draft, { force: true }).catch(() => undefined);
+      throw error instanceof CliFailure ? error : notSaved(path, error);
     }
   }
 
@@ -150,7 +149,11 @@ export class Downloader {
     } catch (error) {
       if (signal?.aborted) throw new Interrupted('Interrupted.');
       if (isDiskFault(error)) throw error;
-      throw new ServiceFailure(`The download of ${wanted.name} was cut off.`, { code: 'download_cut', cause: error });
+      throw new ServiceFailure(`The download of ${wanted.name} was cut off.`, {
+        code: 'download_cut',
+        cause: error,
+        cure: 'Download it again.',
+      });
     }
   }
 }
@@ -188,14 +191,24 @@ async function moveToFreeName(draft: string, folder: string, name: string): Prom
       await (await open(path, 'wx')).close();
     } catch (error) {
       if (codeOf(error) === 'EEXIST') continue;
-      throw unwritable(path, error);
+      throw error;
     }
     await rename(draft, path);
     return path;
   }
-  throw new UsageFailure(`${folder} has too many files named ${name}.`, 'Name another folder with --out.');
+  throw new SaveFailure(`${folder} has too many files named ${name}.`, { cure: 'Save it in another folder.' });
 }
 
-function unwritable(path: string, error: unknown): UsageFailure {
-  return new UsageFailure(`${path} cannot be written: ${reasonOf(error)}.`, 'Name another place.');
+async function makeWritable(folder: string): Promise<void> {
+  await makeFolder(folder);
+  await access(folder, constants.W_OK | constants.X_OK);
+}
+
+/** What has no path of its own, such as a full disk, is an error of the file all the same. */
+function notSaved(path: string, cause: unknown): SaveFailure {
+  return new SaveFailure(unwritable(path, cause), { cause, cure: 'Make room there, or save it elsewhere.' });
+}
+
+function unwritable(path: string, error: unknown): string {
+  return `${path} cannot be written: ${reasonOf(error)}.`;
 }

@@ -4,13 +4,14 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ApiClient, CallOptions } from '../client';
-import { interruptible, Interrupted, isDiskFault, ServiceFailure } from '../process';
+import { interruptible, Interrupted, isDiskFault, reasonOf, SaveFailure, ServiceFailure } from '../process';
 import type { CommandContext } from './command-context';
 
 /**
  * Save what an address answers. The file has its name when all of it is there; nothing is left of one that is not.
  *
  * @throws {ServiceFailure} when it was cut off.
+ * @throws {SaveFailure} when the file cannot be written.
  * @throws {Interrupted} at Ctrl-C.
  */
 export function saveDownload(
@@ -27,16 +28,21 @@ export function saveDownload(
       await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), createWriteStream(draft), { signal });
       await rename(draft, path);
     } catch (error) {
-      await rm(draft, { force: true });
+      // What keeps the file from being written may keep it from being removed, too.
+      await rm(draft, { force: true }).catch(() => undefined);
       if (signal.aborted) throw new Interrupted('Interrupted; nothing was saved.');
       throw cutOff(error);
     }
   });
 }
 
-/** What an answer's body that ended early is to the reader; an error of the disk is one as it is. */
-export function cutOff(error: unknown): unknown {
-  if (isDiskFault(error)) return error;
+/** What an answer's body that ended early is to the reader. */
+export function cutOff(error: unknown): SaveFailure | ServiceFailure {
+  if (isDiskFault(error))
+    return new SaveFailure(`The file cannot be written: ${reasonOf(error)}.`, {
+      cause: error,
+      cure: 'Make room there, or save it elsewhere.',
+    });
   return new ServiceFailure('The download was cut off.', {
     code: 'download_cut',
     cause: error,

@@ -10,7 +10,7 @@ import {
   summaryJson,
   summaryLines,
 } from '../follow';
-import { CliFailure, EXIT, type ExitCode, Interrupted } from '../process';
+import { CliFailure, EXIT, type ExitCode, Interrupted, SaveFailure, ServiceFailure } from '../process';
 import { failureLines } from '../terminal';
 import type { CommandContext } from './command-context';
 
@@ -76,7 +76,7 @@ async function reportOf(job: Job, { context, clients, view, guard, outFolder }: 
   const failures: CliFailure[] = [];
   const files: FileReport[] = [];
   for (const output of job.outputs) {
-    const saved = outFolder === null ? null : await save(output, outFolder, clients, guard.signal, failures);
+    const saved = outFolder === null ? null : await save(job, output, outFolder, clients, guard.signal, failures);
     files.push({ output, path: saved?.path ?? null, hash: saved?.hash ?? output.hash });
   }
   // The service may have no times of this job; then the observed ones are better than none.
@@ -86,6 +86,7 @@ async function reportOf(job: Job, { context, clients, view, guard, outFolder }: 
 
 /** An output that cannot be saved does not keep the others from being saved. */
 async function save(
+  job: Job,
   output: JobOutput,
   folder: string,
   { downloads }: Clients,
@@ -96,7 +97,14 @@ async function save(
     return await downloads.saveInto(folder, output, signal);
   } catch (error) {
     if (!(error instanceof CliFailure) || error instanceof Interrupted) throw error;
+    if (error instanceof SaveFailure || error instanceof ServiceFailure) error.facts.cure = saveAgain(job, error);
     failures.push(error);
     return null;
   }
+}
+
+/** The job has run and was paid for: its outputs are fetched again without another run. */
+function saveAgain({ id }: Job, { code }: CliFailure): string {
+  const cure = `Save the outputs again, here or elsewhere: millrace watch ${id} --out <folder>`;
+  return code === 'hash_mismatch' ? `${cure}. If that does not help, contact the operator of the service.` : cure;
 }

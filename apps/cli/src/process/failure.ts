@@ -7,6 +7,7 @@ export const EXIT = {
   canceled: 4,
   expired: 5,
   unavailable: 6,
+  notSaved: 7,
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -41,10 +42,17 @@ export class CliFailure extends Error {
   }
 }
 
-/** The command line, a file that it names or a setting is wrong; no request was sent. */
+/** The command line, a file to read or a setting is wrong; no job was submitted. */
 export class UsageFailure extends CliFailure {
   constructor(message: string, cure?: string) {
     super(EXIT.usage, message, { code: 'usage', cure });
+  }
+}
+
+/** What the service sent cannot be written on this machine; at the service all is done, and stays. */
+export class SaveFailure extends CliFailure {
+  constructor(message: string, facts: Pick<FailureFacts, 'cure' | 'cause'>) {
+    super(EXIT.notSaved, message, { code: 'not_saved', ...facts });
   }
 }
 

@@ -5,6 +5,7 @@ export {
   type ExitCode,
   type FailureFacts,
   Interrupted,
+  SaveFailure,
   ServiceFailure,
   ServiceRefusal,
   UsageFailure,

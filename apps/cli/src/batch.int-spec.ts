@@ -117,6 +117,22 @@ describe('millrace batch', () => {
     expect(await millrace('show', 'nothing')).toBe(2);
   });
 
+  it.each(['wait', 'watch'])('ends %s with 0 where jobs that had ended are gone, and says how many', async (verb) => {
+    const ended = { ...BATCH, status: 'completed', progress: 1, counts: { succeeded: 2, failed: 0 } };
+    service.on(`GET ${BATCHES}/${ID}/events`, events([['status', ended]]));
+    service.on(`GET ${BATCHES}/${ID}`, json(200, ended));
+    expect(await millrace(verb, ID)).toBe(0);
+    expect(host.printed).toMatch(/succeeded +2\n.*gone +1\n/);
+  });
+
+  it.each(['failed', 'canceled', 'expired'])('ends with 1 where a job is %s', async (state) => {
+    service.on(
+      `GET ${BATCHES}/${ID}`,
+      json(200, { ...BATCH, status: 'completed', counts: { succeeded: 2, [state]: 1 } }),
+    );
+    expect(await millrace('wait', ID)).toBe(1);
+  });
+
   it('watches a batch: a line for each job that ends, through streams that break', async () => {
     const ended = (index: number): [string, unknown] => [
       'job',

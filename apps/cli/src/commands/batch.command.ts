@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { isUuid } from '@millrace/contracts';
+import { isUuid, type JobStatus } from '@millrace/contracts';
 import { Option, type Command } from 'commander';
 import { type ApiClient, recordOf, recordsOf, untilAnswered } from '../client';
 import { EXIT, type ExitCode, UsageFailure } from '../process';
@@ -28,6 +28,8 @@ interface SubmitFlags {
 
 const BATCH = 'the id of the batch';
 const AGAIN = 'The batch itself continues. Run the command again.';
+/** Jobs that had ended may be gone before the others, by a rule of a label or an erasure: they are in no count, and no failure. */
+const NOT_SUCCEEDED: readonly JobStatus[] = ['failed', 'canceled', 'expired'];
 /** Between two looks at a batch that runs. */
 const POLL_MS = 1_000;
 /** A large batch takes some seconds to be checked and recorded. */
@@ -53,12 +55,12 @@ export function addBatch(program: Command, bind: Bind): void {
   batch.command('show').description('how far a batch is').argument('<batch>', BATCH).action(bind(show));
   batch
     .command('wait')
-    .description('wait until all jobs of a batch have ended; exit code 1 if any did not succeed')
+    .description('wait until all jobs of a batch have ended; exit code 1 if any failed, was canceled or expired')
     .argument('<batch>', BATCH)
     .action(bind(wait));
   batch
     .command('watch')
-    .description('print each job of a batch as it ends, until all have; exit code 1 if any did not succeed')
+    .description('print each job of a batch as it ends, until all have; exit codes as those of wait')
     .argument('<batch>', BATCH)
     .action(bind(watch));
   batch.command('cancel').description('cancel its jobs').argument('<batch>', BATCH).action(bind(cancel));
@@ -168,7 +170,8 @@ async function watch(context: CommandContext, id: string): Promise<ExitCode> {
 
 function endedAs(context: CommandContext, batch: Record<string, unknown>): ExitCode {
   context.print(batch, batchLines);
-  return recordOf(batch.counts).succeeded === batch.job_count ? EXIT.succeeded : EXIT.failed;
+  const jobs = recordOf(batch.counts);
+  return NOT_SUCCEEDED.some((status) => Number(jobs[status] ?? 0) > 0) ? EXIT.failed : EXIT.succeeded;
 }
 
 async function cancel(context: CommandContext, id: string): Promise<void> {
@@ -197,12 +200,21 @@ async function retry(context: CommandContext, id: string, flags: RetryFlags): Pr
 }
 
 function batchLines(batch: unknown): string[] {
-  const { status, progress, counts, charged_micros: charged, refused_count: refused } = recordOf(batch);
+  const {
+    status,
+    progress,
+    counts,
+    job_count: jobCount,
+    charged_micros: charged,
+    refused_count: refused,
+  } = recordOf(batch);
   const states = Object.entries(recordOf(counts)).filter(([, jobs]) => jobs !== 0);
+  const gone = Number(jobCount) - states.reduce((sum, [, jobs]) => sum + Number(jobs), 0);
   return tableLines([
     ['status', plainLine(String(status))],
     ['progress', percent(progress)],
     ...states.map(([state, jobs]) => [plainLine(state), String(jobs)]),
+    ...(gone > 0 ? [['gone', String(gone)]] : []),
     ...(Number(refused) > 0 ? [['refused', String(refused)]] : []),
     ...(typeof charged === 'number' ? [['cost', `${credits(charged)} credits`]] : []),
   ]);

@@ -142,6 +142,15 @@ describe('a large file', () => {
     expect(drops()).toBe(0);
   });
 
+  it('is complete also where the machine sleeps while the service joins the parts', async () => {
+    const slept: Answer = (response) => {
+      host.jump(7_200_000);
+      response.destroy();
+    };
+    service.on(`POST ${UPLOADS}/${ID}/complete`, slept, json(200, { ...assetOf(service.url, 0), hash }));
+    expect(await put()).toBe(0);
+  });
+
   it('is given up, and dropped, where no part arrives for five minutes', async () => {
     const beganMs = host.nowMs();
     service.on('PUT /part/1', cut);

@@ -3,41 +3,51 @@ import { type Host, ServiceFailure, ServiceRefusal } from '../process';
 const PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 5_000;
 const MAX_RETRY_AFTER_MS = 60_000;
-/** Without any answer for this long nothing is read any more. */
+/** After failed reads for this long nothing is read any more. */
 const GIVE_UP_MS = 300_000;
+/** Between two reads no more than this counts: the machine slept, or its clock was set, and nothing was asked meanwhile. */
+const MAX_GAP_MS = MAX_RETRY_AFTER_MS;
 
 /** Bridges an outage of a service that is read again and again. */
 export class Outage {
-  private answeredAtMs: number;
+  /** When the last read failed; null once one was answered. */
+  private missedAtMs: number | null = null;
+  private awayMs = 0;
 
   /** @param cure what the reader can do when it does not end. */
   constructor(
     private readonly host: Pick<Host, 'nowMs' | 'wait'>,
     private readonly cure: string,
-  ) {
-    this.answeredAtMs = host.nowMs();
-  }
+  ) {}
 
   /** The service has answered. */
   ended(): void {
-    this.answeredAtMs = this.host.nowMs();
+    this.missedAtMs = null;
+    this.awayMs = 0;
   }
 
   /**
    * A read has failed.
    *
    * @returns milliseconds that the service asks to wait, at most `MAX_RETRY_AFTER_MS`.
-   * @throws {ServiceFailure} when it has not answered for five minutes, and the error itself where another read would not help.
+   * @throws {ServiceFailure} when reads have failed for five minutes, and the error itself where another read would not help.
    */
   missed(error: unknown): number {
     if (error instanceof ServiceRefusal && error.facts.status === 429) this.ended();
     else if (!(error instanceof ServiceFailure)) throw error;
-    else if (this.host.nowMs() - this.answeredAtMs >= GIVE_UP_MS)
+    else if (this.failedForMs() >= GIVE_UP_MS)
       throw new ServiceFailure(`The service has not answered for five minutes. ${error.message}`, {
         ...error.facts,
         cure: this.cure,
       });
     return Math.min(MAX_RETRY_AFTER_MS, (error.facts.retryAfterSeconds ?? 0) * 1000);
+  }
+
+  private failedForMs(): number {
+    const nowMs = this.host.nowMs();
+    if (this.missedAtMs !== null) this.awayMs += Math.min(MAX_GAP_MS, Math.max(0, nowMs - this.missedAtMs));
+    this.missedAtMs = nowMs;
+    return this.awayMs;
   }
 }
 

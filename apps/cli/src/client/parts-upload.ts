@@ -93,14 +93,15 @@ async function sendPart(
  * Ask for the completion of an upload until its outcome is known. Where an answer is lost, the service goes on joining the parts, and
  * then answers with what came of it.
  *
- * @throws what `complete` throws where asking again does not help, or has not helped for five minutes, an hour once it is under way.
+ * @throws what `complete` throws where asking again does not help, or has not helped for five minutes from the first failure on, an hour once it is under way.
  */
 export async function untilComplete<T>(
   host: Pick<Host, 'nowMs' | 'wait'>,
   complete: () => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const beganMs = host.nowMs();
+  // Before that the machine may have slept.
+  let failedAtMs: number | null = null;
   for (let isUnderWay = false; ;) {
     try {
       return await complete();
@@ -110,7 +111,8 @@ export async function untilComplete<T>(
       const waitMs = Math.max(COMPLETE_AGAIN_MS, retryAfterMs(error));
       const mayPass = error instanceof ServiceFailure || (isBusy && isUnderWay) || retryAfterMs(error) > 0;
       const withinMs = isUnderWay ? COMPLETE_WITHIN_MS : OUTAGE_MS;
-      if (!mayPass || host.nowMs() + waitMs > beganMs + withinMs) throw error;
+      failedAtMs ??= host.nowMs();
+      if (!mayPass || host.nowMs() + waitMs > failedAtMs + withinMs) throw error;
       await host.wait(waitMs, signal);
     }
   }

@@ -70,6 +70,17 @@ describe('watching a job to its end', () => {
     expect(host.noted).toContain('unreachable');
   });
 
+  it('goes on after the machine has slept, although the first read fails and the next one, too', async () => {
+    service.on(EVENTS, torn, torn, torn, events([['status', succeeded()]]));
+    const wakes: Answer = (response) => {
+      host.jump(600_000);
+      response.destroy();
+    };
+    service.on(READ, json(200, RUNNING), wakes, wakes, json(200, succeeded()));
+    expect(await watch()).toBe(0);
+    expect(host.noted).not.toContain('five minutes');
+  });
+
   it('waits as long as it is asked to before it opens one stream too many again', async () => {
     service.on(EVENTS, refusal(429, 'too_many_streams', 'Too many.', { headers: { 'retry-after': '60' } }));
     service.on(READ, ...Array.from({ length: 4 }, () => json(200, RUNNING)), json(200, succeeded()));

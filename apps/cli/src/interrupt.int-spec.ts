@@ -138,6 +138,39 @@ describe('Ctrl-C during a run', () => {
   });
 });
 
+describe('Ctrl-C after the end of the job', () => {
+  const never = (): void => undefined;
+
+  it.each([
+    ['run', () => run()],
+    ['watch', () => runCli(['watch', JOB_ID, '--out', folder], host)],
+  ])('leaves %s at once while the times of its nodes do not come, and names the job', async (_verb, begin) => {
+    service
+      .on(`GET ${JOB_PATH}/events`, events([['status', succeeded()]]))
+      .on(`GET ${JOB_PATH}`, json(200, succeeded()));
+    service.on(`GET ${JOB_PATH}/nodes`, never);
+    const code = begin();
+    await service.asked(`GET ${JOB_PATH}/nodes`);
+    host.pressCtrlC();
+    expect(await code).toBe(130);
+    expect(host.noted).toContain(JOB_ID);
+    expect(host.noted).toContain('succeeded');
+  });
+
+  it('leaves while a failed read of them is about to be repeated', async () => {
+    host = new FakeHost({ env: { MILLRACE_URL: service.url }, speed: 0.001 });
+    service
+      .on(`GET ${JOB_PATH}/events`, events([['status', succeeded()]]))
+      .on(`GET ${JOB_PATH}`, json(200, succeeded()));
+    service.on(`GET ${JOB_PATH}/nodes`, (response) => {
+      response.destroy();
+      setImmediate(() => host.pressCtrlC());
+    });
+    expect(await run()).toBe(130);
+    expect(host.noted).toContain(JOB_ID);
+  });
+});
+
 describe('Ctrl-C while watching', () => {
   it('leaves the job alone', async () => {
     const code = runCli(['watch', JOB_ID], host);

@@ -200,6 +200,25 @@ describe('a large file', () => {
     expect(drops()).toBe(2);
   });
 
+  it.each([
+    ['it is begun', `POST ${UPLOADS}`],
+    ['it is dropped', `DELETE ${UPLOADS}/${ID}`],
+  ])('of which Ctrl-C is pressed twice is left at once, while %s', async (_when, route) => {
+    service.on('PUT /part/1', () => host.pressCtrlC());
+    service.on(route, () => undefined);
+    const graph = join(folder, 'twice.json');
+    await writeFile(graph, '{"1":{"class_type":"LoadVideo","inputs":{"file":"x"}}}');
+    for (const begin of [put, () => runCli(['run', graph, '--input', `1.file=${film}`], host)]) {
+      const asked = service.requests(route).length;
+      const code = begin();
+      await service.asked(route, asked + 1);
+      host.pressCtrlC();
+      host.pressCtrlC();
+      expect(await code).toBe(130);
+    }
+    expect(host.noted).toMatch(/not taken back[^]*ends there by itself/);
+  });
+
   it('of which Ctrl-C is pressed while the service is away says until when the rest is kept', async () => {
     service.on('PUT /part/2', () => host.pressCtrlC());
     service.on(`DELETE ${UPLOADS}/${ID}`, cut);

@@ -94,7 +94,9 @@ export class ApiClient {
         const waitMs = attempt < tries ? repeatAfterMs(error, attempt) : null;
         // A try that was not sent says nothing of one before, which may have had its effect.
         if (waitMs === null) throw sent ?? error;
-        await this.host.wait(waitMs, options.signal);
+        await this.host.wait(waitMs, options.signal).catch((aborted: unknown) => {
+          throw options.signal?.aborted ? new Interrupted('Interrupted.') : aborted;
+        });
       }
     }
   }

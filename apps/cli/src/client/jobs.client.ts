@@ -50,6 +50,7 @@ export interface JobLogText {
 const PAGE_LIMIT = 100;
 /** A job is polled, so a read that hangs is given up early. */
 const READ_WITHIN_MS = 20_000;
+const NODES_WITHIN_MS = 5_000;
 
 /** The operations on jobs. A job's own links are used unchanged; an id comes from the command line. */
 export class JobsClient {
@@ -108,9 +109,10 @@ export class JobsClient {
     return jobs.slice(0, filter.limit);
   }
 
-  /** The time of each node, or null where the surface does not report it. */
-  async nodes(id: string): Promise<NodeTime[] | null> {
-    const answer = await this.api.json(this.at(id, '/nodes')).catch(nullWhenAbsent);
+  /** The time of each node, or null where the surface does not report it. They are not worth a long wait. */
+  async nodes(id: string, signal?: AbortSignal): Promise<NodeTime[] | null> {
+    const options = { signal, headWithinMs: NODES_WITHIN_MS };
+    const answer = await this.api.json(this.at(id, '/nodes'), options).catch(nullWhenAbsent);
     if (answer === null) return null;
     return recordsOf(recordOf(answer).nodes).map((node) => ({
       nodeId: String(node.node_id),

@@ -33,14 +33,15 @@ async function estimate(
     const note = (line: string): void => view.note(line);
     const prepare = (): Promise<void> => Promise.resolve();
     const tools = { host, clients, guard, paint: printer.paintNote, note, prepare };
-    const { body, graph } = await submissionOf(path, flags, tools);
-    const { reuse, spendLimit: spendLimitMicros } = flags;
-    const found = await clients.jobs.estimate(body, { reuse, spendLimitMicros }, guard.signal);
-    context.print(found, (shown) => estimateLines(shown, graph, printer.paint));
-    return found.accepted ? EXIT.succeeded : EXIT.refused;
+    return await guard.guarding(async () => {
+      const { body, graph } = await submissionOf(path, flags, tools);
+      const { reuse, spendLimit: spendLimitMicros } = flags;
+      const found = await clients.jobs.estimate(body, { reuse, spendLimitMicros }, guard.signal);
+      context.print(found, (shown) => estimateLines(shown, graph, printer.paint));
+      return found.accepted ? EXIT.succeeded : EXIT.refused;
+    });
   } finally {
     view.close();
-    guard.stop();
   }
 }
 

@@ -35,11 +35,7 @@ export async function withGuard<T>(
   run: (guard: InterruptGuard) => Promise<T>,
 ): Promise<T> {
   const guard = new InterruptGuard(host, { note: (line) => printer.notes(`${printer.paintNote.warn('■')} ${line}`) });
-  try {
-    return await run(guard);
-  } finally {
-    guard.stop();
-  }
+  return guard.guarding(() => run(guard));
 }
 
 /**

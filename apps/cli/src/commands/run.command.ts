@@ -49,13 +49,14 @@ async function run(context: CommandContext, graph: string, flags: RunFlags): Pro
       if (flags.out && !flags.detach) await clients.downloads.prepare(flags.out);
     };
     const tools = { host, clients, guard, paint: printer.paintNote, note, prepare };
-    const job = await submitGraph(graph, flags, tools);
-    if (flags.detach) return announce(context, job);
-    view.note(`${printer.paintNote.accent('●')} job ${job.id}${interruptNote(context, flags.onInterrupt)}`);
-    return await watchJob(job, { context, clients, view, guard, outFolder: flags.out || null });
+    return await guard.guarding(async () => {
+      const job = await submitGraph(graph, flags, tools);
+      if (flags.detach) return announce(context, job);
+      view.note(`${printer.paintNote.accent('●')} job ${job.id}${interruptNote(context, flags.onInterrupt)}`);
+      return watchJob(job, { context, clients, view, guard, outFolder: flags.out || null });
+    });
   } finally {
     view.close();
-    guard.stop();
   }
 }
 

@@ -25,7 +25,7 @@ export interface WatchOptions {
 
 /** Watches a job to its end, saves its outputs, prints the summary. @returns the exit code of the outcome. */
 export async function watchJob(job: Job, options: WatchOptions): Promise<ExitCode> {
-  const { context, clients, view, guard } = options;
+  const { context, clients, view, guard, outFolder } = options;
   let ended: Job | null = null;
   guard.running(job);
   try {
@@ -39,7 +39,7 @@ export async function watchJob(job: Job, options: WatchOptions): Promise<ExitCod
     return outcomeOf(ended.status) || (report.failures[0]?.exitCode ?? EXIT.succeeded);
   } catch (error) {
     view.close();
-    if (error instanceof Interrupted) throw ended ? leftFiles(ended) : left(job, guard.canceling);
+    if (error instanceof Interrupted) throw ended ? leftReport(ended, outFolder) : left(job, guard.canceling);
     throw error;
   }
 }
@@ -62,15 +62,17 @@ function left({ id }: Job, canceling: Cancellation): Interrupted {
   }
 }
 
-function leftFiles({ id, status }: Job): Interrupted {
+function leftReport({ id, status }: Job, outFolder: string | null): Interrupted {
+  if (outFolder === null)
+    return new Interrupted(`Left before the summary; the job is ${status}.`, `See it: millrace jobs get ${id}`);
   const cure = `Save the rest: millrace watch ${id} --out <folder>`;
   return new Interrupted(`Left before all outputs were saved; the job is ${status}.`, cure);
 }
 
 async function reportOf(job: Job, { context, clients, view, guard, outFolder }: WatchOptions): Promise<JobReport> {
   if (isTerminal(job.status)) view.nodes.end(job.status === 'expired' ? 'canceled' : job.status, context.host.nowMs());
-  const nodes = await clients.jobs.nodes(job.id).catch((error: unknown) => {
-    if (error instanceof CliFailure) return null;
+  const nodes = await clients.jobs.nodes(job.id, guard.signal).catch((error: unknown) => {
+    if (error instanceof CliFailure && !(error instanceof Interrupted)) return null;
     throw error;
   });
   const failures: CliFailure[] = [];

@@ -27,11 +27,12 @@ async function watch(context: CommandContext, id: string, flags: WatchFlags): Pr
   const view = progressView(host);
   const guard = guardFor(context, clients, view, flags.onInterrupt);
   try {
-    const job = await clients.jobs.get(id, guard.signal);
-    view.note(`${printer.paintNote.accent('●')} job ${job.id}${interruptNote(context, flags.onInterrupt)}`);
-    return await watchJob(job, { context, clients, view, guard, outFolder: flags.out ?? null });
+    return await guard.guarding(async () => {
+      const job = await clients.jobs.get(id, guard.signal);
+      view.note(`${printer.paintNote.accent('●')} job ${job.id}${interruptNote(context, flags.onInterrupt)}`);
+      return watchJob(job, { context, clients, view, guard, outFolder: flags.out ?? null });
+    });
   } finally {
     view.close();
-    guard.stop();
   }
 }

@@ -1,5 +1,5 @@
 import type { Job } from '../client';
-import { type Host, Interrupted } from '../process';
+import { type Host, Interrupted, leftAtOnce } from '../process';
 
 /** What the first Ctrl-C does to a running job. */
 export const INTERRUPT_POLICIES = ['cancel', 'detach'] as const;
@@ -15,7 +15,7 @@ export interface GuardActions {
 
 /**
  * Decides what Ctrl-C does. During a submission the first one waits for the answer, because a job may exist by then; while
- * a job runs the first one cancels or leaves it; a second one always leaves at once.
+ * a job runs the first one cancels or leaves it; a second one always leaves at once, also where the work does not stop.
  */
 export class InterruptGuard {
   private readonly leaving = new AbortController();
@@ -24,6 +24,7 @@ export class InterruptGuard {
   private job: Job | null = null;
   private pressed = false;
   private cancellation: Cancellation = 'none';
+  private abandon: () => void = () => undefined;
 
   constructor(
     host: Host,
@@ -45,6 +46,23 @@ export class InterruptGuard {
   /** What became of the request to cancel the job. */
   get canceling(): Cancellation {
     return this.cancellation;
+  }
+
+  /**
+   * Run the work of the command, and stop listening at its end. The press after the one that aborts `signal` does not wait for what the
+   * work still does, such as dropping an upload.
+   *
+   * @throws {Interrupted} then.
+   */
+  async guarding<T>(work: () => Promise<T>): Promise<T> {
+    const abandoned = new Promise<never>((_resolve, reject) => {
+      this.abandon = () => reject(this.job ? leftJob(this.job) : leftAtOnce());
+    });
+    try {
+      return await Promise.race([work(), abandoned]);
+    } finally {
+      this.stopListening();
+    }
   }
 
   /** Run a request whose outcome must be known. */
@@ -72,11 +90,8 @@ export class InterruptGuard {
     this.phase = 'quiet';
   }
 
-  stop(): void {
-    this.stopListening();
-  }
-
   private interrupted(): void {
+    if (this.signal.aborted) return this.abandon();
     const isSecond = this.pressed;
     this.pressed = true;
     if (this.phase === 'running') this.decide();
@@ -94,4 +109,8 @@ export class InterruptGuard {
     });
     note('Canceling the job; press Ctrl-C again to leave without waiting.');
   }
+}
+
+function leftJob({ id }: Job): Interrupted {
+  return new Interrupted(`Left job ${id} at once.`, `See it: millrace jobs get ${id}`);
 }

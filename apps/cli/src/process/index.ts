@@ -11,6 +11,6 @@ export {
   UsageFailure,
 } from './failure';
 export type { Host, Output } from './host';
-export { interruptible } from './interruptible';
+export { interruptible, leftAtOnce } from './interruptible';
 export { makeFolder } from './make-folder';
 export { VERSION } from './version';

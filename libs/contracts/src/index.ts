@@ -45,6 +45,7 @@ export {
   type BatchView,
   type RetriedStatus,
 } from './batch';
+export { DEPLOYMENT_LIMITS } from './deployment-limits';
 export { boundedList } from './bounded-list';
 export { beginningOf, endOf } from './bounded-text';
 export { MEMBER_ROLES, isOwners, scopesOfRole, type MemberRole } from './members';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEPLOYMENT_STATES, TimestampSchema } from '@millrace/contracts';
+import { DEPLOYMENT_LIMITS, DEPLOYMENT_STATES, TimestampSchema } from '@millrace/contracts';
 import { ENGINE_KINDS, WARM_UP_BYTES, engineClassName } from '@millrace/deployments';
 import { pageSchema, recordName } from '../endpoints';
 import { SMALL_BODY_BYTES } from '../http';
@@ -92,30 +92,22 @@ export const OperatedDeploymentPageSchema = pageSchema(
   'OperatedDeploymentPage',
 );
 
-const workers = z.int().max(10_000);
+const within = (field: keyof typeof DEPLOYMENT_LIMITS): z.ZodInt =>
+  z.int().min(DEPLOYMENT_LIMITS[field].least).max(DEPLOYMENT_LIMITS[field].most);
 const limits = {
-  queue_limit: z
-    .int()
-    .min(1)
-    .max(2_000_000_000)
+  queue_limit: within('queue_limit')
     .nullable()
     .default(null)
     .meta({ description: "Jobs that may wait in it; null means the service's limit." }),
-  attempt_limit_seconds: z
-    .int()
-    .min(1)
-    .max(31_536_000)
+  attempt_limit_seconds: within('attempt_limit_seconds')
     .nullable()
     .default(null)
     .meta({ description: "How long one attempt of a job may take, in seconds; null means the service's limit." }),
 };
 const scale = {
-  min_workers: workers.min(0).default(0).meta({ description: 'Workers kept when there is no work.' }),
-  max_workers: workers.min(1).optional().meta({ description: 'Absent: 1, or `min_workers` if that is more.' }),
-  idle_seconds: z
-    .int()
-    .min(0)
-    .max(604_800)
+  min_workers: within('min_workers').default(0).meta({ description: 'Workers kept when there is no work.' }),
+  max_workers: within('max_workers').optional().meta({ description: 'Absent: 1, or `min_workers` if that is more.' }),
+  idle_seconds: within('idle_seconds')
     .default(300)
     .meta({ description: 'How long workers without work are kept beyond `min_workers`, in seconds.' }),
 };
@@ -146,7 +138,7 @@ const models = z
       "Models of the account's library, or shared with it, that a worker fetches before it is ready, in this order; " +
       'a worker that runs fetches what is added. Those that its cache cannot hold are left out, and `state_reason` says so.',
   });
-export const price = z.int().min(0).max(1_000_000_000_000);
+export const price = within('price_micros_per_second');
 const engineClass = engineClassName.meta({
   description: 'What its workers run on: `GET /platform/v1/engine-classes`.',
 });

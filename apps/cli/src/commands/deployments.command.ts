@@ -1,3 +1,4 @@
+import { DEPLOYMENT_LIMITS } from '@millrace/contracts';
 import type { Command } from 'commander';
 import type { CallOptions } from '../client';
 import { UsageFailure } from '../process';
@@ -21,7 +22,7 @@ interface ScaleFlags {
   models?: unknown;
 }
 
-const WORKERS = 10_000;
+type Bounds = (typeof DEPLOYMENT_LIMITS)[keyof typeof DEPLOYMENT_LIMITS];
 
 export function addDeployments(program: Command, bind: Bind): void {
   const deployments = program.command('deployments').description('deployments that your jobs can run on');
@@ -61,14 +62,16 @@ export function addDeployments(program: Command, bind: Bind): void {
 }
 
 function scaled(command: Command): Command {
-  const number = (flag: string, shape: string, text: string, least: number, most: number): void => {
+  const { min_workers: min, max_workers: max, idle_seconds: idle, ...limits } = DEPLOYMENT_LIMITS;
+  const { queue_limit: queued, attempt_limit_seconds: attempted } = limits;
+  const number = (flag: string, shape: string, text: string, { least, most }: Bounds): void => {
     command.option(`${flag} ${shape}`, text, parserOf(flag, wholeNumber(least, most)));
   };
-  number('--min-workers', '<number>', 'workers kept warm', 0, WORKERS);
-  number('--max-workers', '<number>', 'workers at most', 1, WORKERS);
-  number('--idle', '<seconds>', 'how long workers without work are kept', 0, 604_800);
-  const queue = parserOf('--queue-limit', limitOrDefault(1, 2_000_000_000));
-  const attempt = parserOf('--attempt-limit', limitOrDefault(1, 31_536_000));
+  number('--min-workers', '<number>', 'workers kept warm', min);
+  number('--max-workers', '<number>', 'workers at most', max);
+  number('--idle', '<seconds>', 'how long workers without work are kept', idle);
+  const queue = parserOf('--queue-limit', limitOrDefault(queued.least, queued.most));
+  const attempt = parserOf('--attempt-limit', limitOrDefault(attempted.least, attempted.most));
   const warmUp = parserOf('--warm-up', graphFileOrNone);
   const models = parserOf('--models', modelsOrNone);
   return command

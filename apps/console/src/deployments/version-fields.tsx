@@ -1,3 +1,4 @@
+import { DEPLOYMENT_LIMITS } from '@millrace/contracts';
 import type { ReactNode } from 'react';
 import type { DeploymentDraft } from '../api/deployments';
 import type { EngineClass } from '../api/engine-classes';
@@ -8,9 +9,8 @@ import { NumberField } from './number-field';
 /** What a version of a deployment is made of. */
 export type VersionScale = Omit<DeploymentDraft, 'name'>;
 
-/** What the API accepts; how many workers an account may have is one of its limits, of which a refusal says more. */
-const MAX_WORKERS = 10_000;
-const MAX_IDLE_SECONDS = 604_800;
+/** How many workers an account may have is one of its limits, of which a refusal says more. */
+const { min_workers: FEWEST, max_workers: MOST, idle_seconds: IDLE } = DEPLOYMENT_LIMITS;
 
 interface VersionFieldsProps {
   draft: VersionScale;
@@ -29,22 +29,22 @@ export function VersionFields({ draft, classes, onChange }: VersionFieldsProps):
           label="Workers at least"
           note="0: none while there is no work."
           value={min_workers}
-          max={MAX_WORKERS}
+          max={FEWEST.most}
           onChange={(value) => onChange({ min_workers: value, max_workers: Math.max(value || 0, max_workers) })}
         />
         <NumberField
           label="Workers at most"
           note="How many jobs run at once."
           value={max_workers}
-          min={Math.max(1, min_workers || 0)}
-          max={MAX_WORKERS}
+          min={Math.max(MOST.least, min_workers || 0)}
+          max={MOST.most}
           onChange={(value) => onChange({ max_workers: value })}
         />
         <NumberField
           label="Idle seconds"
           note="How long workers wait for more work."
           value={idle_seconds}
-          max={MAX_IDLE_SECONDS}
+          max={IDLE.most}
           onChange={(value) => onChange({ idle_seconds: value })}
         />
       </div>

@@ -1,4 +1,11 @@
-import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, ERASURE_SUBJECTS, OPERATOR_ROLES, SCOPES } from '@millrace/contracts';
+import {
+  ACCOUNT_LIMITS,
+  ACCOUNT_STATUSES,
+  DEPLOYMENT_LIMITS,
+  ERASURE_SUBJECTS,
+  OPERATOR_ROLES,
+  SCOPES,
+} from '@millrace/contracts';
 import { parseLabels } from '../values/assignment';
 import { graphFileOrNone } from '../values/graph-file';
 import { LISTED } from '../values/listed';
@@ -18,8 +25,6 @@ const labelsOf: ReadValue = (text) => Object.fromEntries(parseLabels(text.split(
 
 const networksOf: ReadValue = (text) => (text === 'anywhere' ? [] : text.split(','));
 
-/** The highest value of a limit. */
-const MAX_LIMIT = 2_000_000_000;
 const NUMBER = '<number>';
 const LIMIT = '<number|default>';
 
@@ -34,16 +39,20 @@ const ACCOUNT_FLAGS = [
     flag(field, LIMIT, inHelp(description), limitOrDefault(least, most)),
   ),
 ];
+const bounded = (field: keyof typeof DEPLOYMENT_LIMITS, text: string, shape = NUMBER): ReturnType<typeof flag> => {
+  const { least, most } = DEPLOYMENT_LIMITS[field];
+  return flag(field, shape, text, shape === LIMIT ? limitOrDefault(least, most) : wholeNumber(least, most));
+};
 const DEPLOYMENT_CHANGES = [
   flag('engine_class', '<class>', 'what its workers run on'),
-  flag('price_micros_per_second', NUMBER, 'what a second costs', wholeNumber(0, 1_000_000_000_000)),
-  flag('queue_limit', LIMIT, 'jobs that wait in it', limitOrDefault(1, MAX_LIMIT)),
-  flag('attempt_limit_seconds', LIMIT, 'seconds that an attempt may take', limitOrDefault(1, 31_536_000)),
-  flag('min_workers', NUMBER, 'workers kept warm', wholeNumber(0, 10_000)),
-  flag('max_workers', NUMBER, 'workers at most', wholeNumber(1, 10_000)),
+  bounded('price_micros_per_second', 'what a second costs'),
+  bounded('queue_limit', 'jobs that wait in it', LIMIT),
+  bounded('attempt_limit_seconds', 'seconds that an attempt may take', LIMIT),
+  bounded('min_workers', 'workers kept warm'),
+  bounded('max_workers', 'workers at most'),
   flag('warm_up', '<file|none>', 'a graph that its workers run before they are ready', graphFileOrNone),
   flag('models', '<folder/name,...|none>', 'models that its workers have before they are ready', modelsOrNone),
-  flag('idle_seconds', NUMBER, 'seconds that workers without work are kept', wholeNumber(0, 604_800)),
+  bounded('idle_seconds', 'seconds that workers without work are kept'),
 ];
 const DEPLOYMENT_FLAGS = [
   flag('demo', '', 'admit callers without a credential'),

@@ -158,6 +158,17 @@ export class ApiKeyStore {
     return rows.map((row) => row.id);
   }
 
+  /** A key of the account and the keys that replaced it, one after the other, the latest last; whether each works now. */
+  async line(tx: Statements, accountId: string, id: string): Promise<{ id: string; works: boolean }[]> {
+    return tx.rows(Prisma.sql`
+      WITH RECURSIVE line (id, rotated_to, place) AS (
+        SELECT id, rotated_to, 1 FROM api_keys WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid
+        UNION ALL
+        SELECT next.id, next.rotated_to, line.place + 1 FROM api_keys next JOIN line ON next.id = line.rotated_to
+      )
+      SELECT k.id, ${isLive} AS works FROM line JOIN api_keys k ON k.id = line.id ORDER BY line.place`);
+  }
+
   /** Whether `ancestor` made a key, or made one that made it, and so on. */
   async descendsFrom(tx: Statements, accountId: string, id: string, ancestor: string): Promise<boolean> {
     const rows = await tx.rows(Prisma.sql`

@@ -20,6 +20,8 @@ import {
   expiryUnder,
   expiryWithin,
   grantedScopes,
+  parentOfNew,
+  parentOfSuccessor,
   spendsFor,
   spendsForBeyond,
   type KeyCaps,
@@ -97,7 +99,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Make a key. A key that is made by another has that as its parent, and ends with it.
+   * Make a key. A key that is made by another has that, or of a sub-key its latest successor, as its parent, and ends with it.
    *
    * @throws Refusal `not_found` when there is no such account, `forbidden` for a scope or a network that the issuer has not,
    * `invalid_request` when the account has as many live keys as it may or the key would outlive its parent, `unauthorized`
@@ -114,7 +116,7 @@ export class ApiKeysService {
       if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
       await this.assertRoom(tx, accountId, labels);
       const acting = await this.issuingKey(tx, accountId, issuer);
-      const parent = parentOf(acting);
+      const parent = await parentOfNew(tx, this.keys, acting, labels);
       const expiry = await this.expiryOf(tx, accountId, expiryUnder(parent, wish.expiresAt));
       const allowedAddresses = [...(wish.allowedAddresses ?? acting?.allowedAddresses ?? [])];
       assertGrantsAddresses(acting, allowedAddresses);
@@ -139,8 +141,7 @@ export class ApiKeysService {
 
   /**
    * Replace a key: a new one of the same name, scopes, labels and expiry, while the old one goes on for `overlapSeconds`. The keys that
-   * it made go on with the new one. A key that replaces itself keeps its parent; one that replaces another becomes the parent
-   * of the new one.
+   * it made go on with the new one, which has the parent that `parentOfSuccessor` says.
    *
    * @throws Refusal `not_found`, `forbidden` when it is another and has a scope or a network that the issuer has not, the issuer descends from it, or
    * a spend cap limits the issuer and not the key,
@@ -157,7 +158,7 @@ export class ApiKeysService {
       const { name, scopes, labels, allowedAddresses } = old;
       const acting = await this.issuingKey(tx, accountId, issuer);
       await this.assertWithinCaps(tx, acting, issuer, old);
-      const parent = await this.parentOfSuccessor(tx, acting, old);
+      const parent = await parentOfSuccessor(tx, this.keys, acting, old);
       const asked = earlier(askedExpiryOf(old), parent && endOf(parent));
       const expiry = await this.expiryOf(tx, accountId, asked);
       // Who sees a key is who has it: it ends with them.
@@ -232,23 +233,6 @@ export class ApiKeysService {
     const others = spendsForBeyond(acting, issuer, old);
     if (others.length > 0 && (await this.caps.limitsAny(tx, old.accountId, others))) throw beyondCap(old.id);
   }
-
-  private async parentOfSuccessor(
-    tx: Statements,
-    acting: ApiKeyRecord | null,
-    { accountId, id, parentId, allowedAddresses }: ApiKeyRecord,
-  ): Promise<ApiKeyRecord | null> {
-    assertGrantsAddresses(acting, allowedAddresses);
-    if (parentOf(acting) === null || acting?.id === id)
-      return parentId === null ? null : this.keys.lock(tx, accountId, parentId);
-    if (acting === null || !(await this.keys.descendsFrom(tx, accountId, acting.id, id))) return acting;
-    throw new Refusal('forbidden', 'A key cannot replace the key that it was made by; use that key, or an older one.');
-  }
-}
-
-/** What a key makes ends with it; what a member makes in a session outlives the session, and ends with the member. */
-function parentOf(acting: ApiKeyRecord | null): ApiKeyRecord | null {
-  return acting?.isSessionKey === true ? null : acting;
 }
 
 /** @throws Refusal `unauthorized` for a key that has ended. */

@@ -1,4 +1,4 @@
-import { Refusal, type Scope } from '@millrace/contracts';
+import { Refusal, type JobMetadata, type Scope } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { isWithinList } from './address-lists';
 import type { ApiKeyRecord } from './api-key-record';
@@ -84,6 +84,66 @@ export function beyondCap(id: string): Refusal {
     `A spend cap limits your API key, and not the key ${id}, which it therefore cannot replace. Create a new key with yours, or have an owner ` +
     'of the account replace it, or a key with the scopes `credits:write` and `keys:admin`.';
   return new Refusal('forbidden', message);
+}
+
+/** The keys of an account, as far as they decide whose child a new one is. The account's row is held meanwhile. */
+export interface KeyLines {
+  /** A key of the account, held against changes until the transaction ends. */
+  lock(tx: Statements, accountId: string, id: string): Promise<ApiKeyRecord | null>;
+  /** A key and the keys that replaced it, one after the other, the latest last; whether each works now. */
+  line(tx: Statements, accountId: string, id: string): Promise<{ id: string; works: boolean }[]>;
+  /** Whether `ancestor` made a key, or made one that made it, and so on. */
+  descendsFrom(tx: Statements, accountId: string, id: string, ancestor: string): Promise<boolean>;
+}
+
+/** What a key makes ends with it; what a member makes in a session outlives the session, and ends with the member. */
+function makerOf(acting: ApiKeyRecord | null): ApiKeyRecord | null {
+  return acting?.isSessionKey === true ? null : acting;
+}
+
+/**
+ * The parent of a key that is made. Sub-keys are of the users of a program, which may work on with a rotated key during the overlap: their
+ * parent is the latest successor that works, as of those that were made before. Another key ends with the one that made it, so that who
+ * has found an old key makes none that outlasts it.
+ *
+ * @param acting null for an operator.
+ * @param labels those of the new key; null: it is no sub-key.
+ * @returns null where it has none.
+ */
+export async function parentOfNew(
+  tx: Statements,
+  keys: KeyLines,
+  acting: ApiKeyRecord | null,
+  labels: JobMetadata | null,
+): Promise<ApiKeyRecord | null> {
+  const maker = makerOf(acting);
+  if (maker === null || labels === null) return maker;
+  const latest = (await keys.line(tx, maker.accountId, maker.id)).findLast(({ works }) => works);
+  return latest === undefined ? maker : keys.lock(tx, maker.accountId, latest.id);
+}
+
+/**
+ * The parent of the key that replaces `old`. Where the acting key, or one that replaced it, is `old` or made it, that is the parent of `old`:
+ * who works on with the old key during the overlap, or lost the new one, gets a key that lasts as long.
+ *
+ * @param acting null for an operator.
+ * @returns null where it has none.
+ * @throws Refusal `forbidden` where `old` has a network that the acting key has not, or made the acting key.
+ */
+export async function parentOfSuccessor(
+  tx: Statements,
+  keys: KeyLines,
+  acting: ApiKeyRecord | null,
+  { accountId, id, labels, parentId, allowedAddresses }: ApiKeyRecord,
+): Promise<ApiKeyRecord | null> {
+  assertGrantsAddresses(acting, allowedAddresses);
+  const maker = makerOf(acting);
+  const line = maker === null ? [] : await keys.line(tx, accountId, maker.id);
+  if (maker === null || line.some((key) => key.id === id || key.id === parentId)) {
+    return parentId === null ? null : keys.lock(tx, accountId, parentId);
+  }
+  if (!(await keys.descendsFrom(tx, accountId, maker.id, id))) return parentOfNew(tx, keys, acting, labels);
+  throw new Refusal('forbidden', 'A key cannot replace the key that it was made by; use that key, or an older one.');
 }
 
 /** When a key expires without the maximum age of its account; null means never. */

@@ -34,7 +34,7 @@ export const createApiKey = defineEndpoint({
   summary: 'Create an API key',
   description:
     'Only this answer shows the key itself. A key grants only scopes that it has itself. The new key ends when the key ends ' +
-    'that makes it, at the latest.',
+    'that makes it, at the latest. A key with labels that a rotated key makes during its overlap ends with the successor.',
   body: ApiKeyCreateSchema,
   answers: { 201: { description: 'The key was created.', schema: IssuedApiKeySchema } },
   uncached: true,
@@ -65,7 +65,7 @@ export const rotateApiKey = defineEndpoint({
   summary: 'Replace an API key',
   description:
     'Creates a key of the same name, scopes, labels and expiry. Keys that the old one made go on with the new one. The old one keeps working for `overlap_seconds`, so that clients can ' +
-    'change over. A key is rotated once; after that, rotate its successor. A key that has scopes which yours lacks is refused, but a key may replace itself. A key that a spend cap limits, and that may not set caps, rotates only keys that count by that cap as well.',
+    'change over. A key is rotated once; after that, rotate its successor, with the old key too while that works. Rotate a key that has leaked with `overlap_seconds` 0. A key that has scopes which yours lacks is refused, but a key may replace itself. A key that a spend cap limits, and that may not set caps, rotates only keys that count by that cap as well.',
   body: ApiKeyRotateSchema,
   answers: { 201: { description: 'The new key.', schema: IssuedApiKeySchema } },
   uncached: true,

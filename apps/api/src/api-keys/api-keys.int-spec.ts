@@ -28,8 +28,9 @@ const KEYS = '/platform/v1/api-keys';
 const make = (json: object, by = account.key) => api.client(by).call<Key>('POST', KEYS, { json });
 const rotate = (id: string, json: object, by = account.key) =>
   api.client(by).call<Key>('POST', `${KEYS}/${id}/rotate`, { json });
-const list = async (): Promise<Key[]> =>
-  (await api.client(account.key).call<{ api_keys: Key[] }>('GET', KEYS)).body.api_keys;
+const keysOf = async (key: string): Promise<Key[]> =>
+  (await api.client(key).call<{ api_keys: Key[] }>('GET', KEYS)).body.api_keys;
+const list = (): Promise<Key[]> => keysOf(account.key);
 const statusOf = async (key: string): Promise<number> => (await api.client(key).call('GET', '/api/v2/jobs')).status;
 
 /** A key that ends soon and was used before: one that a busy machine had no time to use is made again with more time. */
@@ -218,6 +219,28 @@ describe('rotating a key', () => {
     const { body: revoked } = await make({ name: 'ended' });
     await api.client(account.key).call('DELETE', `${KEYS}/${revoked.id}`);
     expect((await rotate(revoked.id, {})).text).toContain('is revoked');
+  });
+
+  it('again with the old key, where the answer was lost, makes a key that lasts as long', async () => {
+    const old = await api.key(account.id);
+    const { body: lost } = await rotate(old.keyId, { overlap_seconds: 3_600 }, old.key);
+    const again = await rotate(old.keyId, {}, old.key);
+    expect(again.text).toContain(`rotate its successor ${lost.id}`);
+    const { body: next } = await rotate(lost.id, { overlap_seconds: 3_600 }, old.key);
+    expect(next).toMatchObject({ expires_at: null, parent_id: null });
+    const { body: last } = await rotate(next.id, {}, old.key);
+    expect(last).toMatchObject({ expires_at: null, parent_id: null });
+  });
+
+  it('that the old key made leaves it with the new one, during the overlap too', async () => {
+    const old = await api.key(account.id);
+    const { body: child } = await make({ name: 'child' }, old.key);
+    const { body: successor } = await rotate(old.keyId, { overlap_seconds: 3_600 }, old.key);
+    const { body: next } = await rotate(child.id, {}, old.key);
+    expect(next).toMatchObject({ expires_at: null, parent_id: successor.id });
+    const { body: made } = await make({ name: 'late' }, old.key);
+    expect(made.parent_id).toBe(old.keyId);
+    expect(made.expires_at).toBe((await keysOf(old.key)).find(({ id }) => id === old.keyId)?.revoked_at);
   });
 
   it('needs no body, and revoking cuts an overlap short', async () => {

@@ -107,6 +107,25 @@ describe('making a sub-key', () => {
     expect((await ada.client.call('GET', '/api/v2/jobs')).status).toBe(401);
   });
 
+  it('is under the latest successor of its maker that works, and lasts as long, while its maker overlaps with it', async () => {
+    const rotate = async (id: string): Promise<{ id: string }> => {
+      const json = { overlap_seconds: 3_600 };
+      return (await owner().call<{ id: string }>('POST', `${KEYS}/${id}/rotate`, { json })).body;
+    };
+    const make = async (): Promise<{ id: string }> =>
+      (await owner().call<{ id: string }>('POST', KEYS, { json: { name: 'eve', labels: { user: 'eve' } } })).body;
+    const successor = await rotate(account.keyId);
+    const eve = await make();
+    expect(eve).toMatchObject({ parent_id: successor.id, expires_at: null });
+    const foreign = await makeSubKey(api, { ...account, ...(await api.key(account.id)) }, { user: 'dan' });
+    for (const { id } of [eve, ada, foreign])
+      expect(await rotate(id)).toMatchObject({ parent_id: successor.id, expires_at: null });
+    const next = await rotate(successor.id);
+    expect(await make()).toMatchObject({ parent_id: next.id, expires_at: null });
+    await owner().call('DELETE', `${KEYS}/${next.id}`);
+    expect(await make()).toMatchObject({ parent_id: successor.id, expires_at: expect.any(String) as string });
+  });
+
   it('lets a process of a version without sub-keys do nothing: it knows none of the stored scopes', async () => {
     const { scopes } = await api.test.database.models.apiKey.findUniqueOrThrow({ where: { id: ada.id } });
     expect(scopes).toHaveLength(5);

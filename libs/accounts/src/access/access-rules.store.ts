@@ -30,7 +30,7 @@ export class AccessRulesStore {
 
   /**
    * Have every key of the account that works end at this age, or at none: as it was to end without an age, if that is before. A key that has
-   * ended stays so.
+   * ended stays so. One whose end moves to a later time is announced again before that.
    *
    * @returns the ids of those that end by this.
    */
@@ -45,7 +45,8 @@ export class AccessRulesStore {
       )
       UPDATE api_keys k SET expires_at = least(ends.asked_at, ends.aged_at),
         expires_by_age = coalesce(ends.aged_at < ends.asked_at, ends.aged_at IS NOT NULL),
-        asked_expires_at = CASE WHEN coalesce(ends.aged_at < ends.asked_at, ends.aged_at IS NOT NULL) THEN ends.asked_at END
+        asked_expires_at = CASE WHEN coalesce(ends.aged_at < ends.asked_at, ends.aged_at IS NOT NULL) THEN ends.asked_at END,
+        expiry_notice_days = CASE WHEN least(ends.asked_at, ends.aged_at) <= k.expires_at THEN k.expiry_notice_days END
       FROM ends WHERE k.id = ends.id
       RETURNING k.id, coalesce(k.expires_at <= now(), false) AS ended`);
     return rows.filter(({ ended }) => ended).map(({ id }) => id);

@@ -1,11 +1,13 @@
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
+import { AccessRulesStore } from '../access';
 import { noteExpiringKeys } from './expiring-key.store';
 import { NoteExpiringKeysLoop } from './note-expiring-keys.loop';
 
 const CONNECTIONS = 8;
-const DAY_MS = 86_400_000;
+const DAY_S = 86_400;
+const DAY_MS = DAY_S * 1_000;
 
 let test: TestDatabase;
 let accountId: string;
@@ -51,7 +53,8 @@ const run = (): Promise<number> => new NoteExpiringKeysLoop(test.database).runOn
 /** Time passes for a key. */
 const age = (id: string, days: number): Promise<number> =>
   test.database.execute(Prisma.sql`
-    UPDATE api_keys SET created_at = created_at - make_interval(days => ${days}), expires_at = expires_at - make_interval(days => ${days})
+    UPDATE api_keys SET created_at = created_at - make_interval(secs => ${days * DAY_S}::float8),
+      expires_at = expires_at - make_interval(secs => ${days * DAY_S}::float8)
     WHERE id = ${id}::uuid`);
 
 it('a key is announced a week and a day before its end, each once', async () => {
@@ -89,6 +92,24 @@ it('a key that lives shorter than a notice is early, has ended, or is over by wi
   await age(short, 2);
   expect(await run()).toBe(1);
   expect(await notices(short)).toEqual([1]);
+});
+
+it('a key whose end moves to a later time is announced before that, too, and one whose end comes sooner once', async () => {
+  const rules = new AccessRulesStore();
+  const id = await keyOf(30, 6.5, { expiresByAge: true });
+  expect(await run()).toBe(1);
+  await rules.applyMaxAge(test.database, accountId, 36 * DAY_S);
+  expect(await run()).toBe(0);
+  await rules.applyMaxAge(test.database, accountId, 90 * DAY_S);
+  expect(await run()).toBe(0);
+  await age(id, 54);
+  expect(await run()).toBe(1);
+  await age(id, 5.5);
+  expect(await run()).toBe(1);
+  expect(await notices(id)).toEqual([7, 7, 1]);
+  await rules.applyMaxAge(test.database, accountId, null);
+  const asked = { expiresAt: null, expiresByAge: false, expiryNoticeDays: null };
+  expect(await test.database.models.apiKey.findUniqueOrThrow({ where: { id } })).toMatchObject(asked);
 });
 
 it('many processes at once note each key once', async () => {

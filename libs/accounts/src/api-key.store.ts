@@ -41,6 +41,8 @@ export const rightsColumns = Prisma.sql`k.scopes, k.labels, k.is_session_key, k.
 export const limitColumns = Prisma.raw(ACCOUNT_LIMITS.map(({ field }) => `a.${field}`).join(', '));
 /** When the key `k` ends. As the index `api_keys_live_idx` has it. */
 const endsAt = Prisma.sql`coalesce(least(k.expires_at, k.revoked_at), 'infinity'::timestamptz)`;
+/** When the key `k` was to end without a maximum age of its account; null: never. */
+export const askedEnd = Prisma.sql`CASE WHEN k.expires_by_age THEN k.asked_expires_at ELSE k.expires_at END`;
 /** Whether the key `k` works now. */
 export const isLive = Prisma.sql`${endsAt} > now()`;
 /** The key `k` is a sub-key of the account, or one of its other keys, but none of a session. As that index has it. */
@@ -167,6 +169,14 @@ export class ApiKeyStore {
         SELECT next.id, next.rotated_to, line.place + 1 FROM api_keys next JOIN line ON next.id = line.rotated_to
       )
       SELECT k.id, ${isLive} AS works FROM line JOIN api_keys k ON k.id = line.id ORDER BY line.place`);
+  }
+
+  /** Whether one of the keys that a key made, and that works now, ends after a time, if not by its age. */
+  async madeOneThatEndsAfter(tx: Statements, accountId: string, id: string, end: Date): Promise<boolean> {
+    const rows = await tx.rows(Prisma.sql`
+      SELECT 1 FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND k.parent_id = ${id}::uuid AND ${isLive}
+        AND coalesce(least(${askedEnd}, k.revoked_at), 'infinity') > ${end}::timestamptz LIMIT 1`);
+    return rows.length > 0;
   }
 
   /** Whether `ancestor` made a key, or made one that made it, and so on. */

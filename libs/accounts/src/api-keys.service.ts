@@ -145,8 +145,8 @@ export class ApiKeysService {
    *
    * @throws Refusal `not_found`, `forbidden` when it is another and has a scope or a network that the issuer has not, the issuer descends from it, or
    * a spend cap limits the issuer and not the key,
-   * `invalid_request` when it was rotated before, no longer works, or the account has too many keys that overlap, `unauthorized`
-   * when the issuing key has just ended.
+   * `invalid_request` when it was rotated before, no longer works, made keys that would outlive the new one, or the account has too many keys
+   * that overlap, `unauthorized` when the issuing key has just ended.
    */
   async rotate(issuer: KeyIssuer, accountId: string, id: string, overlapSeconds: number): Promise<IssuedApiKey> {
     const { key, hash, lastFour } = this.mint.make(this.keyEnvironment);
@@ -160,6 +160,7 @@ export class ApiKeysService {
       await this.assertWithinCaps(tx, acting, issuer, old);
       const parent = await parentOfSuccessor(tx, this.keys, acting, old);
       const asked = earlier(askedExpiryOf(old), parent && endOf(parent));
+      await this.assertOutlivesMade(tx, old, asked);
       const expiry = await this.expiryOf(tx, accountId, asked);
       // Who sees a key is who has it: it ends with them.
       const memberId = acting?.memberId ?? old.memberId;
@@ -233,6 +234,19 @@ export class ApiKeysService {
     const others = spendsForBeyond(acting, issuer, old);
     if (others.length > 0 && (await this.caps.limitsAny(tx, old.accountId, others))) throw beyondCap(old.id);
   }
+
+  /**
+   * What a key made goes on with its successor, and ends with that at the latest. A successor that ends sooner would have to end what
+   * others use.
+   *
+   * @param end of the successor; null: never.
+   * @throws Refusal `invalid_request`.
+   */
+  private async assertOutlivesMade(tx: Statements, old: ApiKeyRecord, end: Date | null): Promise<void> {
+    const oldEnd = askedExpiryOf(old);
+    const isShortened = end !== null && (oldEnd === null || end < oldEnd);
+    if (isShortened && (await this.keys.madeOneThatEndsAfter(tx, old.accountId, old.id, end))) throw endsTooSoon(end);
+  }
 }
 
 /** @throws Refusal `unauthorized` for a key that has ended. */
@@ -265,5 +279,12 @@ export function noKey(id: string): Refusal {
 function tooManyKeys(limit: number, subKeys: boolean): Refusal {
   const what = subKeys ? 'live API keys with labels' : 'live API keys';
   const message = `This account has ${limit} ${what}, which is the limit; revoke one first.`;
+  return new Refusal('invalid_request', message);
+}
+
+function endsTooSoon(end: Date): Refusal {
+  const message =
+    `With your key the new one would end at ${end.toISOString()}, before keys that this one made. ` +
+    'Rotate it with itself, in the console, or with a key that ends later; or revoke those keys first.';
   return new Refusal('invalid_request', message);
 }

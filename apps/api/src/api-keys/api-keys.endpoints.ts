@@ -65,7 +65,7 @@ export const rotateApiKey = defineEndpoint({
   summary: 'Replace an API key',
   description:
     'Creates a key of the same name, scopes, labels and expiry. Keys that the old one made go on with the new one. The old one keeps working for `overlap_seconds`, so that clients can ' +
-    'change over. A key is rotated once; after that, rotate its successor, with the old key too while that works. Rotate a key that has leaked with `overlap_seconds` 0. A key that has scopes which yours lacks is refused, but a key may replace itself. A key that a spend cap limits, and that may not set caps, rotates only keys that count by that cap as well.',
+    'change over. It is refused where the new key would end with yours, before keys that the old one made. A key is rotated once; after that, rotate its successor, with the old key too while that works. Rotate a key that has leaked with `overlap_seconds` 0. A key that has scopes which yours lacks is refused, but a key may replace itself. A key that a spend cap limits, and that may not set caps, rotates only keys that count by that cap as well.',
   body: ApiKeyRotateSchema,
   answers: { 201: { description: 'The new key.', schema: IssuedApiKeySchema } },
   uncached: true,

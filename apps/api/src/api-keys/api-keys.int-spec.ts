@@ -133,6 +133,25 @@ describe('a key that a key made', () => {
     });
   });
 
+  it('does not outlive its successor: a rotation that would have it is refused, and says what to do', async () => {
+    const { body: short } = await make({ name: 'short', expires_at: inAnHour() });
+    const { body: parent } = await make({ name: 'parent' });
+    const { body: child } = await make({ name: 'child', expires_at: inTwoHours() }, parent.key);
+    const labels = { user: 'ada' };
+    const { body: brief } = await make({ name: 'brief', labels, expires_at: short.expires_at }, parent.key);
+    const refused = await rotate(parent.id, {}, short.key);
+    expect(refused).toMatchObject({ status: 422, body: { error: { code: 'invalid_request' } } });
+    expect(refused.text).toContain('Rotate it with itself');
+    expect((await list()).find(({ id }) => id === parent.id)).toMatchObject({ rotated_to: null, revoked_at: null });
+    const { body: next } = await rotate(parent.id, { overlap_seconds: 3_600 }, parent.key);
+    expect(next.expires_at).toBeNull();
+    await api.client(account.key).call('DELETE', `${KEYS}/${child.id}`);
+    const { status, body: last } = await rotate(next.id, {}, short.key);
+    expect({ status, end: last.expires_at }).toEqual({ status: 201, end: short.expires_at });
+    const moved = (await list()).find(({ id }) => id === brief.id);
+    expect(moved).toMatchObject({ parent_id: last.id, expires_at: last.expires_at });
+  });
+
   it('ends with it, and so do the keys that it made', async () => {
     const { body: parent } = await make({ name: 'parent' });
     const { body: child } = await make({ name: 'child' }, parent.key);

@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import { askedEnd } from '../api-key.store';
 
 /** How the keys of an account may be used. */
 export interface AccessRules {
@@ -8,9 +9,6 @@ export interface AccessRules {
   /** The age at which keys end, in seconds; null: at none. */
   keyMaxAgeSeconds: number | null;
 }
-
-/** What the key `k` was to end at without a maximum age. */
-const asked = Prisma.sql`CASE WHEN k.expires_by_age THEN k.asked_expires_at ELSE k.expires_at END`;
 
 /** The SQL of the rules by which the keys of an account may be used. */
 export class AccessRulesStore {
@@ -37,7 +35,7 @@ export class AccessRulesStore {
   async applyMaxAge(tx: Statements, accountId: string, seconds: number | null): Promise<string[]> {
     const rows = await tx.rows<{ id: string; ended: boolean }>(Prisma.sql`
       WITH ends AS (
-        SELECT k.id, ${asked} AS asked_at, k.created_at + make_interval(secs => ${seconds}::int) AS aged_at
+        SELECT k.id, ${askedEnd} AS asked_at, k.created_at + make_interval(secs => ${seconds}::int) AS aged_at
         FROM api_keys k
         WHERE k.account_id = ${accountId}::uuid AND (k.expires_at IS NULL OR k.expires_at > now())
           AND (k.revoked_at IS NULL OR k.revoked_at > now()) AND NOT k.is_session_key

@@ -37,7 +37,7 @@ beforeEach(() => {
     },
     findEndedKey: async (_: Statements, hash: Buffer) => (hash.equals(gone.hash) ? { id: 'k', accountId: 'a' } : null),
   } as unknown as ApiKeyStore;
-  const failures = new FailedAttempts(20, logger);
+  const failures = new FailedAttempts(20, logger, () => 0);
   authenticator = new Authenticator({} as Statements, keys, ours, failures, logger, {
     note: (act, network, keyHash) => {
       expect(keyHash).toEqual(gone.hash);
@@ -94,6 +94,24 @@ it('looks up a key of ours that has ended once, and then as one that was made up
     const before = lookups;
     for (const key of ended) await send(key).catch(() => undefined);
     expect(lookups - before).toBe(round === 0 ? ended.length : 0);
+  }
+});
+
+it('looks up few keys of ours that have ended of a network with too many failures, however many it sends in turn', async () => {
+  const ended = Array.from({ length: 10_050 }, () => ours.make('live').key);
+  for (const key of ended) await send(key).catch(() => undefined);
+  expect(lookups).toBe(1_000);
+  await expect(send(ended.at(-1) ?? '')).rejects.toMatchObject({ code: 'rate_limited' });
+  expect(lookups).toBe(1_000);
+  await expect(send(real.key, '203.0.113.8')).resolves.toMatchObject({ accountId: 'a' });
+  await expect(send(real.key)).resolves.toMatchObject({ accountId: 'a' });
+});
+
+it('looks up any number of valid keys of ours that come from a network with too many failures', async () => {
+  for (let i = 0; i < 30; i += 1) await send(bogus()).catch(() => undefined);
+  for (let i = 0; i < 1_500; i += 1) {
+    real = ours.make('live');
+    await expect(send(real.key)).resolves.toMatchObject({ accountId: 'a' });
   }
 });
 

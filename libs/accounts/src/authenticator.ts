@@ -88,14 +88,14 @@ export class Authenticator {
     this.refusals.note(act, network, bytesOf(hash));
   }
 
-  /** A key that was valid before, or that nobody but this service can have made, is looked up no matter what its network sends. */
+  /** A key that was valid before is looked up no matter what its network sends; one that nobody but this service can have made nearly so. */
   private async lookUp(key: string, hash: string, network: string): Promise<Caller | null> {
     if (this.proven.has(hash)) return (await this.holders.get(hash))?.caller ?? null;
     if (!isWellFormedApiKey(key)) return null;
     const find = async (): Promise<KeyHolder | null> => this.strangers.get(hash);
     const isOurs = this.mint.made(key);
-    const isFree = this.strangers.has(hash) || (isOurs && !this.ended.has(hash));
-    const holder = await (isFree ? find() : this.failures.lookUp(network, find));
+    const look = isOurs && !this.ended.has(hash) ? 'lookUpTagged' : 'lookUp';
+    const holder = await (this.strangers.has(hash) ? find() : this.failures[look](network, find));
     if (holder === null && isOurs) this.ended.set(hash, true);
     return holder?.caller ?? null;
   }

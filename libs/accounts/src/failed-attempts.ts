@@ -6,6 +6,11 @@ const WINDOW_MS = 60_000;
 const NETWORKS = 50_000;
 /** Lookups in a window that a network has left after its failures: so a valid key without a tag gets in behind a shared address. */
 const SPARE_LOOKUPS = 10;
+/**
+ * Lookups in a window of credentials with our tag that find nothing, after which those of a network with too many failures end. Nobody makes these
+ * up, and many users may come from one address after a restart; but who has thousands that ended can send them in turn.
+ */
+const SPARE_TAGGED_LOOKUPS = 1_000;
 
 /** What one network did in its current window. */
 interface Attempts {
@@ -15,6 +20,8 @@ interface Attempts {
   /** Lookups under way: they count like failures until they are answered, so that a burst cannot outrun the count. */
   pending: number;
   spareLookups: number;
+  /** Below zero where a burst took more before its failures were known. */
+  spareTaggedLookups: number;
 }
 
 /**
@@ -56,6 +63,23 @@ export class FailedAttempts {
     }
   }
 
+  /**
+   * Look up a credential with our tag that this process does not know. A network with too many failures has a thousand in a minute that find
+   * nothing, and any number of those that find something.
+   *
+   * @param load null where nothing is found.
+   * @throws Refusal 429 `rate_limited`, without a lookup, when the network has none left; what `load` throws.
+   */
+  async lookUpTagged<T>(network: string, load: () => Promise<T | null>): Promise<T | null> {
+    const attempts = this.of(network);
+    const isOver = attempts.failures + attempts.pending >= this.limitPerMinute;
+    if (isOver && attempts.spareTaggedLookups <= 0) throw this.tooMany(attempts);
+    attempts.spareTaggedLookups -= 1;
+    const found = await load();
+    if (found !== null) attempts.spareTaggedLookups += 1;
+    return found;
+  }
+
   /** Count a failure. @returns what to throw: 401 `unauthorized` with this message, or 429 `rate_limited`. */
   refusal(network: string, message: string): Refusal {
     const attempts = this.count(network);
@@ -74,7 +98,13 @@ export class FailedAttempts {
     const now = this.now();
     const known = this.attempts.get(network);
     if (known !== undefined && now - known.since < WINDOW_MS) return known;
-    const attempts = { since: now, failures: 0, pending: 0, spareLookups: SPARE_LOOKUPS };
+    const attempts = {
+      since: now,
+      failures: 0,
+      pending: 0,
+      spareLookups: SPARE_LOOKUPS,
+      spareTaggedLookups: SPARE_TAGGED_LOOKUPS,
+    };
     this.attempts.set(network, attempts);
     return attempts;
   }

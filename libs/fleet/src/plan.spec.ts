@@ -201,6 +201,18 @@ describe('a step for a pool', () => {
     expect([both.order?.size, both.drain]).toEqual([2, ['w-a']]);
   });
 
+  it('keeps what is wanted of the new revision while a busy worker of the old one finishes its job', () => {
+    const old = member('a', { revision: 'old' });
+    const busy = { demand: demand(1, ['a']), members: [old, member('b')] };
+    const beside = plan({ ...busy, workers: [worker('a'), worker('b')] });
+    expect([beside.drain, beside.order]).toEqual([[], expect.objectContaining({ size: 2, leaving: [] })]);
+    const coming = { ...busy, members: [old, member('c', { revision: 'old' }), member('b')] };
+    const two = { demand: demand(2, ['a', 'c']), workers: [worker('a', { capacity: 2 }), worker('c')] };
+    expect(plan({ ...coming, ...two }).order?.leaving).toEqual([]);
+    const stopped = plan({ ...busy, workers: [worker('a'), worker('b')], pool: { ...pool, stopped: true } });
+    expect(stopped.drain).toEqual(['w-b']);
+  });
+
   it('names what keeps a member from starting', () => {
     const members = [member('a', { phase: 'starting', reason: 'no node has this GPU' })];
     expect(plan({ demand: demand(1), members }).group.reason).toBe('starting 1 of 1 workers: no node has this GPU');

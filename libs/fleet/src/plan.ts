@@ -75,7 +75,7 @@ export interface PoolPlan {
 export function planPool(facts: PoolFacts): PoolPlan {
   const { pool, engineClass, demand, members, workers, group, now } = facts;
   const staff = staffOf(members, workers, engineClass, now);
-  const fitting = staff.staying.filter(({ member }) => member.revision === engineClass?.revision);
+  const { fitting, outdated } = staff;
   const outside = workers.filter(({ joined, ready, draining }) => joined && ready && !draining);
   const need = {
     ...pool,
@@ -85,7 +85,7 @@ export function planPool(facts: PoolFacts): PoolPlan {
     pendingJobs: Math.max(0, demand.pendingJobs - outside.reduce((sum, { capacity }) => sum + capacity, 0)),
     attemptsPerWorker: Math.max(1, ...workers.filter(({ joined }) => !joined).map(({ capacity }) => capacity)),
     // While a new revision replaces another one there are two of each, which are not two to keep.
-    current: Math.max(fitting.length, staff.staying.length - fitting.length),
+    current: Math.max(fitting.length, outdated.length),
   };
   const surplus = !pool.stopped && need.current > workersNeeded(need);
   const surplusSince = surplus ? (group.surplusSince ?? now) : null;
@@ -107,17 +107,18 @@ export function planPool(facts: PoolFacts): PoolPlan {
 
 /** Who is to go: the overdue, those that have drained, and of those that are too many the ones that are idle or not ready. */
 function leavers(facts: PoolFacts, staff: Staff, wanted: number): { drain: string[]; leaving: string[] } {
-  const { staying, ready, draining, overdue } = staff;
+  const { staying, ready, fitting, outdated, draining, overdue } = staff;
   const isIdle = idleIn(facts);
-  const outdated = outdatedOf(facts, staff);
   // Workers of another revision go when others are ready in their place.
-  const spare = outdated.length > 0 ? Math.max(0, ready.length - wanted) : staying.length - wanted;
-  const rank = (one: StaffMember): number => (outdated.includes(one) ? 0 : ready.includes(one) ? 2 : 1);
-  const going = staying
-    .filter(isIdle)
-    .sort((a, b) => rank(a) - rank(b))
-    .slice(0, Math.max(0, spare));
-  if (going.length === 0) going.push(...makesRoom(facts, staff, outdated, wanted));
+  const spare = (outdated.length > 0 ? ready.length : staying.length) - wanted;
+  // A busy one of another revision is spare and cannot go. No other one goes for it that would be started again at once.
+  const spareFitting = fitting.length - (facts.pool.stopped ? 0 : wanted);
+  const idle = staying.filter(isIdle).sort((a, b) => Number(ready.includes(a)) - Number(ready.includes(b)));
+  const going = [
+    ...idle.filter((one) => outdated.includes(one)),
+    ...idle.filter((one) => fitting.includes(one)).slice(0, Math.max(0, spareFitting)),
+  ].slice(0, Math.max(0, spare));
+  if (going.length === 0) going.push(...makesRoom(facts, staff, wanted));
   const over = draining.filter((one) => one.worker?.drained === true && isIdle(one));
   const unready = going.filter(({ worker }) => worker?.ready !== true);
   return {
@@ -130,26 +131,16 @@ function leavers(facts: PoolFacts, staff: Staff, wanted: number): { drain: strin
  * The outdated worker, an idle one if there is one, that drains although none is ready in its place: one of the new revision has
  * long waited for just the room that this one has. One at a time: while fewer are ready than wanted, the one before is not replaced.
  */
-function makesRoom(
-  facts: PoolFacts,
-  { staying, ready, draining }: Staff,
-  outdated: readonly StaffMember[],
-  wanted: number,
-): StaffMember[] {
+function makesRoom(facts: PoolFacts, { ready, fitting, outdated, draining }: Staff, wanted: number): StaffMember[] {
   if (draining.length > 0 || ready.length < wanted) return [];
   const isLate = (since: Date | null): boolean =>
     since !== null && facts.now.getTime() - since.getTime() >= ROOM_AFTER_MS;
-  const needed = staying
-    .filter((one) => !outdated.includes(one))
-    .flatMap(({ member: { room } }) => (room !== undefined && isLate(room.lackedSince) ? [room.needs] : []));
-  const fitting = outdated.filter((one) => ready.includes(one) && needed.includes(one.member.room?.needs ?? ''));
-  const one = fitting.find(idleIn(facts)) ?? fitting[0];
+  const needed = fitting.flatMap(({ member: { room } }) =>
+    room !== undefined && isLate(room.lackedSince) ? [room.needs] : [],
+  );
+  const matching = outdated.filter((one) => ready.includes(one) && needed.includes(one.member.room?.needs ?? ''));
+  const one = matching.find(idleIn(facts)) ?? matching[0];
   return one === undefined ? [] : [one];
-}
-
-/** Those of another revision than that of the class. */
-function outdatedOf({ engineClass }: PoolFacts, { staying }: Staff): StaffMember[] {
-  return staying.filter(({ member }) => engineClass !== null && member.revision !== engineClass.revision);
 }
 
 function idleIn({ demand }: PoolFacts): (one: StaffMember) => boolean {
@@ -176,7 +167,7 @@ function stateOf(
   { wanted, running, failures, failure }: Pick<GroupRecord, 'wanted' | 'running' | 'failures' | 'failure'>,
 ): Pick<GroupRecord, 'phase' | 'reason'> {
   const { pool, engineClass } = facts;
-  const { staying, draining, lost } = staff;
+  const { staying, fitting, outdated, draining, lost } = staff;
   if (lacksClass(engineClass, staying, wanted)) {
     return { phase: 'failed', reason: `its class ${pool.engineClass} is gone` };
   }
@@ -190,9 +181,7 @@ function stateOf(
     return { phase: 'starting', reason: why === undefined ? what : `${what}: ${why}` };
   }
   if (staying.length > wanted || draining.length > 0) {
-    const outdated = outdatedOf(facts, staff);
-    const coming = staying.filter((one) => !outdated.includes(one)).map(whyNotReady);
-    const why = outdated.length > 0 ? coming.find((reason) => reason !== null) : undefined;
+    const why = outdated.length > 0 ? fitting.map(whyNotReady).find((reason) => reason !== null) : undefined;
     return { phase: 'stopping', reason: why === undefined ? null : `replacing ${outdated.length} workers: ${why}` };
   }
   return { phase: wanted === 0 ? 'idle' : 'running', reason: null };

@@ -14,6 +14,10 @@ export interface Staff {
   staying: StaffMember[];
   /** Of these, the ones that are ready. */
   ready: StaffMember[];
+  /** Of those that stay, the ones of the revision that the class has now. */
+  fitting: StaffMember[];
+  /** Of those that stay, the ones of another revision, which are replaced. */
+  outdated: StaffMember[];
   /** Those that are draining, and not yet asked to stop. */
   draining: StaffMember[];
   /** Those that did not come up, or ended. */
@@ -31,7 +35,10 @@ export function staffOf(
   engineClass: EngineClass | null,
   now: Date,
 ): Staff {
-  const staff: Staff = { staying: [], ready: [], draining: [], failed: [], lost: [], overdue: [] };
+  const staff: Staff = {
+    ...{ staying: [], ready: [], fitting: [], outdated: [] },
+    ...{ draining: [], failed: [], lost: [], overdue: [] },
+  };
   for (const member of members) {
     const worker = workers.find((one) => isWorkerOf(member, one)) ?? null;
     if (member.phase === 'stopping') continue;
@@ -46,6 +53,7 @@ export function staffOf(
     else {
       const one = { member, worker };
       staff.staying.push(one);
+      (engineClass === null || member.revision === engineClass.revision ? staff.fitting : staff.outdated).push(one);
       if (worker?.ready === true) staff.ready.push(one);
     }
   }

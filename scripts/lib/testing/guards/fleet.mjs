@@ -65,7 +65,7 @@ export const FLEET_GUARDS = [
     'false',
     CONTROLLERS,
   ),
-  of('a busy worker is not chosen to go', PLAN, '.filter(isIdle)\n', '\n', PLANS),
+  of('a busy worker is not chosen to go', PLAN, 'staying.filter(isIdle)', '[...staying]', PLANS),
   of(
     'a drained worker that is busy again is not stopped',
     PLAN,

@@ -164,6 +164,17 @@ describe('a step for a pool', () => {
     expect(well.group).toMatchObject({ phase: 'running', failures: 0, reason: null });
   });
 
+  it('counts starts of a new revision that fail one after the other, although workers of the old one are ready', () => {
+    const old = { demand: demand(1), members: [member('a', { revision: 'old' })], workers: [worker('a')] };
+    const held = { ...NEW_GROUP, failures: 2, failure: 'no such engine', nextTryAt: new Date(NOW.getTime() + 1) };
+    expect(plan({ ...old, group: held }).group).toMatchObject({ failures: 2, nextTryAt: held.nextTryAt });
+    const broken = [...old.members, member('b', { phase: 'failed', reason: 'no such engine' })];
+    const third = plan({ ...old, members: broken, group: { ...held, nextTryAt: null } }).group;
+    expect(third).toMatchObject({ failures: 3, stuck: true });
+    const replaced = { members: [...old.members, member('b')], workers: [worker('a'), worker('b')] };
+    expect(plan({ ...old, ...replaced, group: third }).group).toMatchObject({ failures: 0, stuck: false });
+  });
+
   it('calls a pool stuck when three starts have failed or its class is gone, until workers come or none are wanted', () => {
     const tried = (failures: number): PoolFacts['group'] => ({ ...NEW_GROUP, failures, failure: 'no such engine' });
     const failing = { demand: demand(1), members: [member('a', { phase: 'failed', reason: 'no such engine' })] };

@@ -19,16 +19,18 @@ function pauseMs(failures: number): number {
 
 /**
  * Whether a pool may start workers now, and what is known of its tries. A failure counts once: until the next try it is only
- * waited. What has all its workers ready, or wants none, has failed no more.
+ * waited. What has all its workers ready, or wants none, has failed no more. Workers of another revision do not count as ready: they
+ * say nothing of the one that is started.
  */
 export function nextTry(
   { failures, failure, nextTryAt }: Tries,
-  { failed, ready }: Pick<Staff, 'failed' | 'ready'>,
+  { failed, ready, fitting }: Pick<Staff, 'failed' | 'ready' | 'fitting'>,
   wanted: number,
   now: Date,
 ): { mayStart: boolean; tries: Tries } {
   const latest = failed.at(-1)?.reason;
-  if (wanted === 0 || (latest === undefined && ready.length >= wanted)) {
+  const isComplete = ready.filter((one) => fitting.includes(one)).length >= wanted;
+  if (wanted === 0 || (latest === undefined && isComplete)) {
     return { mayStart: true, tries: { failures: 0, failure: null, nextTryAt: null } };
   }
   if (nextTryAt !== null && nextTryAt > now) return { mayStart: false, tries: { failures, failure, nextTryAt } };

@@ -39,6 +39,7 @@ const worker = (id: string, more: Partial<PoolWorker> = {}): PoolWorker => ({
   joined: false,
   capacity: 1,
   problem: null,
+  unfitSeconds: null,
   scheduleMs: null,
   pullMs: null,
   bootMs: null,
@@ -192,6 +193,36 @@ describe('a step for a pool', () => {
     const { order, group } = plan({ demand: demand(1), members, workers });
     expect(order?.leaving).toEqual(['a']);
     expect(group.reason).toBe('engine failed to start: not ready within 60 s: no answer');
+  });
+
+  it('replaces what was ready, and has been able to run nothing for longer than its class takes to start', () => {
+    const sick = worker('a', { ready: false, problem: 'no answer', unfitSeconds: 61 });
+    const one = {
+      pool: { ...pool, maxWorkers: 1 },
+      demand: demand(1),
+      members: [member('a', { startedAt: ago(600) })],
+    };
+    const { drain, order, group } = plan({ ...one, workers: [sick] });
+    expect([drain, order?.leaving, group.reason]).toEqual([
+      [],
+      ['a'],
+      'engine failed to start: not ready for 60 s: no answer',
+    ]);
+    const ending = { ...one, members: [member('a', { phase: 'stopping' })], workers: [sick] };
+    const due = plan({ ...ending, group: { ...group, nextTryAt: ago(0) } });
+    expect(due.order).toMatchObject({ size: 1, leaving: [] });
+  });
+
+  it('waits as long as a start takes for one that can run nothing, and for what one runs', () => {
+    const leaving = (unfitSeconds: number, more: Partial<PoolFacts> = {}): readonly string[] | undefined => {
+      const workers = [worker('a', { ready: false, problem: 'no answer', unfitSeconds })];
+      return plan({ demand: demand(1), members: [member('a', { startedAt: ago(600) })], workers, ...more }).order
+        ?.leaving;
+    };
+    expect([leaving(60), leaving(61)]).toEqual([[], ['a']]);
+    expect(leaving(61, { demand: demand(1, ['a']) })).toEqual([]);
+    // Its host and process are those of one that went before it.
+    expect(leaving(3_600, { members: [member('a')] })).toEqual([]);
   });
 
   it('starts nothing of a class that is gone, and lets what runs of it run', () => {

@@ -74,7 +74,7 @@ export interface PoolPlan {
  */
 export function planPool(facts: PoolFacts): PoolPlan {
   const { pool, engineClass, demand, members, workers, group, now } = facts;
-  const staff = staffOf(members, workers, engineClass, now);
+  const staff = staffOf(members, workers, engineClass, demand.busyWorkers, now);
   const { fitting, outdated } = staff;
   const outside = workers.filter(({ joined, ready, draining }) => joined && ready && !draining);
   const need = {

@@ -1,8 +1,11 @@
+import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
+import { WorkerStore } from '@millrace/deployments';
 import { NEW_GROUP, type Demand } from './plan';
 import { FleetGroupStore } from './fleet-group.store';
 import { FleetWorld } from './fixtures/fleet-world';
 import { killedAfter, wasKilled } from './fixtures/killed';
+import type { Reconciler } from './reconcile';
 import { ServedPoolStore } from './served-pool.store';
 
 let world: FleetWorld;
@@ -100,6 +103,35 @@ describe('of two controllers', () => {
     await note(2, fence);
     await note(3, fence);
     expect(await noted()).toBe(2);
+  });
+});
+
+describe('workers that can run nothing', () => {
+  const report = { state: 'ready' as const, residentModels: [], problem: null };
+  const store = new WorkerStore();
+
+  /** Two workers that were ready, and began longer ago than their class takes to start. */
+  async function twoReady(): Promise<{ poolId: string; ids: string[]; controller: Reconciler }> {
+    const poolId = await world.deploy(2);
+    const controller = world.controller();
+    await controller.step();
+    await world.settle();
+    await controller.step();
+    for (const member of world.membersOf(poolId)) member.startedAt = new Date(Date.now() - 600_000);
+    return { poolId, ids: await world.workersOf(poolId), controller };
+  }
+
+  it('are replaced when they have been sick for longer than a start takes', async () => {
+    const { ids, controller } = await twoReady();
+    const { database } = world.test;
+    for (const id of ids) await store.heartbeat(database, id, { ...report, state: 'starting', problem: 'a test' });
+    await controller.step();
+    expect(world.stopped).toEqual([]);
+    await database.execute(
+      Prisma.sql`UPDATE workers SET sick_since = now() - interval '121 s' WHERE id = ${ids[0]}::uuid`,
+    );
+    await controller.step();
+    expect(world.stopped).toHaveLength(1);
   });
 });
 

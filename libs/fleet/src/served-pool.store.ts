@@ -31,6 +31,8 @@ export interface PoolWorker extends Pick<WorkerStart, 'scheduleMs' | 'pullMs' | 
   joined: boolean;
   /** Why it is not ready, as far as it says: how far its models are, where nothing is wrong. */
   problem: string | null;
+  /** For how long it has reported that it can run nothing, in seconds; null where it can, or comes up. */
+  unfitSeconds: number | null;
 }
 
 /** The group of a pool with which the fleet still has to do. The condition is that of an index. */
@@ -75,6 +77,7 @@ export class ServedPoolStore {
       SELECT w.id, w.pool_id, w.host, w.pid, w.state = 'ready' AND ${alive} AS ready, w.ready_at IS NOT NULL AS was_ready,
              w.state = 'draining' AS draining,
              w.state = 'draining' AND coalesce(w.last_seen_at > w.draining_at, false) AS drained, w.capacity, w.token_id IS NOT NULL AS joined, coalesce(w.problem, w.models_note) AS problem,
+             extract(epoch FROM now() - w.sick_since)::float8 AS unfit_seconds,
              w.schedule_ms, w.pull_ms, w.boot_ms, w.models_ms, w.warm_up_ms
       FROM workers w WHERE w.pool_id = ANY(${[...poolIds]}::text[]) AND w.state <> 'stopped' ORDER BY w.started_at DESC`);
   }

@@ -24,15 +24,16 @@ export interface Staff {
   failed: { member: Member; reason: string }[];
   /** Those whose machine gave them up. */
   lost: Member[];
-  /** Of the failed, the ones that still run: they had longer than their class allows. */
+  /** Of the failed, the ones that still run and are idle: for longer than their class takes to start they can run nothing. */
   overdue: Member[];
 }
 
-/** Sort the members of a pool. */
+/** Sort the members of a pool. @param busy ids of the workers that run jobs. */
 export function staffOf(
   members: readonly Member[],
   workers: readonly PoolWorker[],
   engineClass: EngineClass | null,
+  busy: ReadonlySet<string>,
   now: Date,
 ): Staff {
   const staff: Staff = {
@@ -44,10 +45,10 @@ export function staffOf(
     if (member.phase === 'stopping') continue;
     if (member.phase === 'lost') staff.lost.push(member);
     else if (member.phase === 'failed') staff.failed.push({ member, reason: member.reason ?? 'its worker ended' });
-    else if (isOverdue(member, worker, engineClass, now)) {
+    else if (isOverdue(member, worker, engineClass, busy, now)) {
       staff.overdue.push(member);
       const what = worker?.problem ?? member.reason;
-      const late = `not ready within ${engineClass?.startSeconds} s`;
+      const late = `not ready ${worker?.wasReady === true ? 'for' : 'within'} ${engineClass?.startSeconds} s`;
       staff.failed.push({ member, reason: what === null ? late : `${late}: ${what}` });
     } else if (worker?.draining === true) staff.draining.push({ member, worker });
     else {
@@ -68,7 +69,20 @@ export function isWorkerOf(
   return host === member.host && (member.pid ?? pid) === pid;
 }
 
-function isOverdue(member: Member, worker: PoolWorker | null, engineClass: EngineClass | null, now: Date): boolean {
-  if (engineClass === null || worker?.wasReady === true) return false;
-  return now.getTime() - member.startedAt.getTime() > engineClass.startSeconds * 1_000;
+/**
+ * It has not come up in time, or could run nothing for as long since: another one would be there by now. Who is as old as that is
+ * asked of the member too, because the worker may be one that had its host and process before it.
+ */
+function isOverdue(
+  member: Member,
+  worker: PoolWorker | null,
+  engineClass: EngineClass | null,
+  busy: ReadonlySet<string>,
+  now: Date,
+): boolean {
+  if (engineClass === null) return false;
+  const { startSeconds } = engineClass;
+  if (now.getTime() - member.startedAt.getTime() <= startSeconds * 1_000) return false;
+  if (worker === null || !worker.wasReady) return true;
+  return (worker.unfitSeconds ?? 0) > startSeconds && !busy.has(worker.id);
 }

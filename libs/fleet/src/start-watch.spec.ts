@@ -14,6 +14,7 @@ const worker = (id: string, more: Partial<PoolWorker> = {}): PoolWorker => ({
   capacity: 1,
   joined: false,
   problem: null,
+  unfitSeconds: null,
   scheduleMs: null,
   pullMs: null,
   bootMs: 700,

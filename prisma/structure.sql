@@ -2229,6 +2229,7 @@ CREATE INDEX webhook_messages_log_idx ON public.webhook_messages USING btree (en
 CREATE INDEX webhook_secrets_endpoint_id_idx ON public.webhook_secrets USING btree (endpoint_id);
 CREATE UNIQUE INDEX worker_tokens_hash_key ON public.worker_tokens USING btree (hash);
 CREATE INDEX worker_tokens_pool_id_idx ON public.worker_tokens USING btree (pool_id);
+CREATE INDEX workers_lost_idx ON public.workers USING btree (host, pool_id) WHERE ((state = 'stopped'::text) AND (ready_at IS NOT NULL));
 CREATE INDEX workers_pool_idx ON public.workers USING btree (pool_id) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);
 

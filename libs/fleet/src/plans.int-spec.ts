@@ -68,11 +68,33 @@ describe('what a controller asks every second', () => {
   const pools = Array.from({ length: DEPLOYMENTS }, (_, n) => `pool-${n + 1}`);
 
   it('reads the workers that live, and none of those that have stopped', async () => {
-    const plan = await planOf((to) => served.workers(to, pools));
-    const [reading] = readings(plan, 'workers');
+    const members = Array.from({ length: DEPLOYMENTS }, (_, n) => ({ host: `h-${n}`, pid: null }));
+    const plan = await planOf((to) => served.workers(to, pools, members));
+    const read = readings(plan, 'workers');
     const indexes = plan.flatMap((node) => node['Index Name'] ?? []);
-    expect(indexes).toContain('workers_pool_idx');
-    expect(reading?.['Rows Removed by Filter'] ?? 0).toBe(0);
+    expect(indexes.sort()).toEqual(['workers_lost_idx', 'workers_pool_idx']);
+    expect(read.map((node) => node['Rows Removed by Filter'] ?? 0)).toEqual([0, 0]);
+  });
+
+  it('reads of the workers that are lost those of its members', async () => {
+    const members = [
+      { host: 'h-1', pid: null },
+      { host: 'h-2', pid: 1 },
+      { host: 'h-3', pid: 2 },
+    ];
+    const { database } = test;
+    const before = await served.workers(database, pools, []);
+    await database.execute(Prisma.sql`
+      INSERT INTO workers (id, pool_id, engine, version, host, pid, state, ready_at, last_seen_at, stopped_at)
+      SELECT gen_random_uuid(), 'pool-' || n, 'cpu', 't', 'h-' || n, 1, 'stopped', now(), now() - interval '75 s', now()
+      FROM generate_series(1, ${DEPLOYMENTS}::int) n`);
+    const known = new Set(before.map(({ id }) => id));
+    const lost = (await served.workers(database, pools, members)).filter(({ id }) => !known.has(id));
+    expect(lost.map(({ host, ready, wasReady }) => [host, ready, wasReady]).sort()).toEqual([
+      ['h-1', false, true],
+      ['h-2', false, true],
+    ]);
+    expect(lost[0]?.unfitSeconds).toBeGreaterThanOrEqual(75);
   });
 
   it('reads each deployment once, and once more for the version beside it', async () => {
@@ -129,7 +151,7 @@ describe('with thousands of versions that are gone', () => {
     const { database } = crowded;
     const pools = (await new ServedPoolStore().pools(database, [gone, working])).map(({ poolId }) => poolId);
     expect(pools).toEqual([busy, live, working]);
-    const workers = await new ServedPoolStore().workers(database, pools);
+    const workers = await new ServedPoolStore().workers(database, pools, []);
     expect(workers.map(({ poolId }) => poolId)).toEqual([live]);
     const groups = await new FleetGroupStore().list(database, pools);
     expect(groups.map(({ poolId }) => poolId).sort()).toEqual(pools);
@@ -141,7 +163,7 @@ describe('with thousands of versions that are gone', () => {
       const { rows } = await crowded.database.transaction((tx) =>
         readingRows(tx, table, async () => {
           const pools = (await new ServedPoolStore().pools(tx, [working])).map(({ poolId }) => poolId);
-          await new ServedPoolStore().workers(tx, pools);
+          await new ServedPoolStore().workers(tx, pools, []);
           await new FleetGroupStore().list(tx, pools);
         }),
       );

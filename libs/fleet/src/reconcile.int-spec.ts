@@ -120,6 +120,27 @@ describe('workers that can run nothing', () => {
     for (const member of world.membersOf(poolId)) member.startedAt = new Date(Date.now() - 600_000);
     return { poolId, ids: await world.workersOf(poolId), controller };
   }
+  const silence = (seconds: number): Promise<number> =>
+    world.test.database.execute(
+      Prisma.sql`UPDATE workers SET last_seen_at = now() - make_interval(secs => ${seconds}::int)`,
+    );
+
+  it('go on when they were cut off from PostgreSQL for less than a start takes, and are replaced after that', async () => {
+    const { poolId, ids, controller } = await twoReady();
+    const { database } = world.test;
+    await silence(75);
+    expect(await store.retireSilent(database, 60, 100)).toBe(2);
+    await controller.step();
+    expect([world.stopped, world.started]).toEqual([[], [poolId, poolId]]);
+    for (const id of ids) await store.heartbeat(database, id, report);
+    await controller.step();
+    expect(await groups()).toMatchObject([{ poolId, phase: 'running', running: 2, failures: 0 }]);
+    expect([world.stopped, world.starts.length]).toEqual([[], 2]);
+    await silence(121);
+    await store.retireSilent(database, 60, 100);
+    await controller.step();
+    expect([world.stopped.length, world.membersOf(poolId)]).toEqual([2, []]);
+  });
 
   it('are replaced when they have been sick for longer than a start takes', async () => {
     const { ids, controller } = await twoReady();

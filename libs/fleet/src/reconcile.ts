@@ -80,8 +80,9 @@ export class Reconciler {
     const observed = await fleet.observe();
     const pools = await served.pools(database, await working());
     const poolIds = pools.map(({ poolId }) => poolId);
+    const present = observed.flatMap(({ members }) => members);
     const [workers, known, recorded] = await Promise.all([
-      served.workers(database, poolIds),
+      served.workers(database, poolIds, present),
       classes.list(database),
       groups.list(database, poolIds),
     ]);

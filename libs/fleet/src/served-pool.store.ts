@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import { WORKER_SILENCE_SECONDS, type PlacedStart, type WorkerStart } from '@millrace/deployments';
+import type { Member } from './fleet';
 
 /** A deployment as far as its workers depend on it. */
 export interface ServedPool {
@@ -31,7 +32,7 @@ export interface PoolWorker extends Pick<WorkerStart, 'scheduleMs' | 'pullMs' | 
   joined: boolean;
   /** Why it is not ready, as far as it says: how far its models are, where nothing is wrong. */
   problem: string | null;
-  /** For how long it has reported that it can run nothing, in seconds; null where it can, or comes up. */
+  /** For how long it has reported that it can run nothing, or has reported nothing, in seconds; null where it is well, or comes up. */
   unfitSeconds: number | null;
 }
 
@@ -70,16 +71,30 @@ export class ServedPoolStore {
       ORDER BY pool_id`);
   }
 
-  /** The workers of these pools that have not stopped, the latest first. */
-  async workers(tx: Statements, poolIds: readonly string[]): Promise<PoolWorker[]> {
+  /**
+   * The workers of these pools that have not stopped, the latest first, and those of these members that were ready and are lost: one
+   * that was cut off for a while is still there, and goes on.
+   */
+  async workers(
+    tx: Statements,
+    poolIds: readonly string[],
+    members: readonly Pick<Member, 'host' | 'pid'>[],
+  ): Promise<PoolWorker[]> {
+    const pools = Prisma.sql`${[...poolIds]}::text[]`;
     const alive = Prisma.sql`w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
     return tx.rows(Prisma.sql`
       SELECT w.id, w.pool_id, w.host, w.pid, w.state = 'ready' AND ${alive} AS ready, w.ready_at IS NOT NULL AS was_ready,
-             w.state = 'draining' AS draining,
+             w.state = 'draining' OR w.state = 'stopped' AND w.draining_at IS NOT NULL AS draining,
              w.state = 'draining' AND coalesce(w.last_seen_at > w.draining_at, false) AS drained, w.capacity, w.token_id IS NOT NULL AS joined, coalesce(w.problem, w.models_note) AS problem,
-             extract(epoch FROM now() - w.sick_since)::float8 AS unfit_seconds,
+             extract(epoch FROM now() - least(w.sick_since, CASE WHEN NOT ${alive} THEN w.last_seen_at END))::float8 AS unfit_seconds,
              w.schedule_ms, w.pull_ms, w.boot_ms, w.models_ms, w.warm_up_ms
-      FROM workers w WHERE w.pool_id = ANY(${[...poolIds]}::text[]) AND w.state <> 'stopped' ORDER BY w.started_at DESC`);
+      FROM (
+        SELECT * FROM workers WHERE pool_id = ANY(${pools}) AND state <> 'stopped'
+        UNION ALL
+        SELECT lost.* FROM unnest(${members.map(({ host }) => host)}::text[], ${members.map(({ pid }) => pid)}::int[]) member (host, pid)
+        JOIN workers lost ON lost.host = member.host AND lost.pid = coalesce(member.pid, lost.pid)
+        WHERE lost.pool_id = ANY(${pools}) AND lost.state = 'stopped' AND lost.stopped_at > lost.last_seen_at AND lost.ready_at IS NOT NULL
+      ) w ORDER BY w.started_at DESC`);
   }
 
   /** Record what came before the process of a worker, once, while this holder leads. */

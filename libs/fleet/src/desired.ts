@@ -8,7 +8,7 @@ export interface WorkerNeed {
   /** Its operator stopped it: nothing is started, what runs is let end. */
   stopped: boolean;
   deleted: boolean;
-  /** Jobs that wait or run; one more where a request wants a deployment that has no worker. */
+  /** Jobs that run, or wait and may run now; one where a request wants a deployment that has no worker. */
   pendingJobs: number;
   runningJobs: number;
   /** Attempts that one worker runs at once. */

@@ -173,6 +173,25 @@ describe('the measure of a pool', () => {
     expect(depth && pendingJobs(depth)).toBe(4);
   });
 
+  it('asks for workers for as many jobs of an account as it may have running, and shows all that wait', async () => {
+    const place = await makeDeployment();
+    for (let i = 0; i < 5; i += 1) await submit(place);
+    const limit = (runningLimit: number): Promise<unknown> =>
+      test.database.models.accountQueue.updateMany({ where: { poolId: place.poolId }, data: { runningLimit } });
+    const measured = async (): Promise<[number, number][]> =>
+      (await depthOf(place)).map((depth) => [depth.waiting, pendingJobs(depth)]);
+    await limit(1);
+    expect(await measured()).toEqual([[5, 1]]);
+    await limit(2);
+    await world.start(place);
+    await world.dispatch(place.poolId);
+    expect(await measured()).toEqual([[3, 2]]);
+    await limit(1);
+    expect(await measured()).toEqual([[3, 2]]);
+    await limit(4);
+    expect(await measured()).toEqual([[3, 4]]);
+  });
+
   it('counts the wait of a job that is in the lane, and no worker takes', async () => {
     const place = await makeDeployment();
     await submit(place);

@@ -5,7 +5,7 @@ import { QueueDepthStore, pendingJobs } from './queue-depth.store';
 
 /** How much work a pool has for its workers. */
 export interface PoolDemand {
-  /** Jobs that wait or run; 1 where a deployment without a ready worker is wanted. */
+  /** Jobs that run, or wait and may run by the running limits of their accounts; 1 where a deployment without a ready worker is wanted. */
   pendingJobs: number;
   runningJobs: number;
   /** Ids of the workers that run them. */

@@ -6,6 +6,8 @@ import { WorkingPoolsStore } from '../state';
 export interface QueueDepth {
   poolId: string;
   waiting: number;
+  /** Of those that wait, the ones that the running limits of their accounts let run now. */
+  startable: number;
   dispatched: number;
   leased: number;
   /**
@@ -45,7 +47,7 @@ export class QueueDepthStore {
    */
   async measure(statements: Statements): Promise<QueueDepth[]> {
     return statements.rows(Prisma.sql`
-      SELECT p.pool_id, queued.waiting, flying.dispatched, flying.leased,
+      SELECT p.pool_id, queued.waiting, queued.startable, flying.dispatched, flying.leased,
              coalesce(extract(epoch FROM now() - least(queued.oldest, flying.oldest)), 0)::float8 AS oldest_seconds,
              coalesce(version.desired_state = 'stopped', false) AS stopped, version.wanted_at IS NOT NULL AS wanted
       FROM (${measured}) p LEFT JOIN LATERAL (
@@ -56,7 +58,8 @@ export class QueueDepthStore {
         LIMIT 1
       ) version ON true
       CROSS JOIN LATERAL (
-        SELECT coalesce(sum(q.waiting), 0)::int AS waiting, min(first.since) AS oldest
+        SELECT coalesce(sum(q.waiting), 0)::int AS waiting, min(first.since) AS oldest,
+               coalesce(sum(least(q.waiting, greatest(0, q.running_limit - q.in_flight))), 0)::int AS startable
         FROM account_turns t JOIN account_queues q ON q.pool_id = t.pool_id AND q.account_id = t.account_id LEFT JOIN LATERAL (
           SELECT ${waitsSince} AS since FROM jobs j
           WHERE j.pool_id = q.pool_id AND j.account_id = q.account_id AND j.delivery = 'waiting'
@@ -75,10 +78,10 @@ export class QueueDepthStore {
 }
 
 /**
- * Jobs that need workers of a pool: what is queued and what runs, and one where a deployment without workers is wanted. Of a
- * stopped deployment only what runs: its workers are let finish, and no others are brought.
+ * Jobs that need workers of a pool: what runs, what is queued and may run beside it by the running limits of the accounts, and one where a
+ * deployment without workers is wanted. Of a stopped deployment only what runs: its workers are let finish, and no others are brought.
  */
-export function pendingJobs({ waiting, dispatched, leased, stopped, wanted }: QueueDepth): number {
+export function pendingJobs({ startable, dispatched, leased, stopped, wanted }: QueueDepth): number {
   if (stopped) return leased;
-  return Math.max(waiting + dispatched + leased, wanted ? 1 : 0);
+  return Math.max(startable + dispatched + leased, wanted ? 1 : 0);
 }

@@ -89,7 +89,7 @@ export class Metrics {
   });
   readonly poolPendingJobs = new Gauge({
     name: 'millrace_pool_pending_jobs',
-    help: 'Jobs that need workers of a pool: queued and running, and 1 where a deployment without workers is wanted.',
+    help: 'Jobs that need workers of a pool: running, and queued ones that the running limits of their accounts let run now; 1 where a deployment without workers is wanted.',
     labelNames: ['pool'],
     registers: [this.registry],
   });

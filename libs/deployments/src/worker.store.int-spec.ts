@@ -75,6 +75,21 @@ describe('a worker that can run nothing', () => {
   });
 });
 
+describe('a worker that is to drain', () => {
+  const well: WorkerReport = { state: 'ready', residentModels: [], problem: null };
+  const heartbeat = (id: string): Promise<unknown> => workers.heartbeat(test.database, id, well);
+
+  it('still is when it is back after it was marked lost, until it is undrained', async () => {
+    const id = await start(1, null);
+    await workers.drain(test.database, id);
+    await test.database.models.worker.update({ where: { id }, data: { lastSeenAt: new Date(Date.now() - 61_000) } });
+    expect(await workers.retireSilent(test.database, 60, 100)).toBeGreaterThanOrEqual(1);
+    expect([await heartbeat(id), await workers.capacity(test.database, poolId)]).toEqual(['draining', 0]);
+    await workers.undrain(test.database, id);
+    expect([await heartbeat(id), await workers.capacity(test.database, poolId)]).toEqual(['ready', 1]);
+  });
+});
+
 describe('the pace of a pool', () => {
   it('is unknown while no worker has run anything, and nothing without workers', async () => {
     expect(await workers.pace(test.database, poolId)).toEqual({ capacity: 0, inFlight: 0, attemptMs: null });

@@ -91,8 +91,8 @@ export class WorkerStore {
 
   /**
    * Record a worker's report. A draining worker stays draining until it reports its stop. The first ready worker of a
-   * deployment makes it ready, and no longer wanted. A worker that was marked lost is back with its next report. Since when it has been sick,
-   * PostgreSQL's clock says: from the first report that it can run nothing, with a problem, to the next without. Its commit does not wait for the disk:
+   * deployment makes it ready, and no longer wanted. A worker that was marked lost is back with its next report, and drains if it was
+   * to. Since when it has been sick, PostgreSQL's clock says: from the first report that it can run nothing, with a problem, to the next without. Its commit does not wait for the disk:
    * the next report says it again.
    *
    * @param onlyLive record nothing of a worker that was silent or is marked lost: it is not counted among the live ones.
@@ -116,7 +116,7 @@ export class WorkerStore {
           boot_ms = coalesce(boot_ms, ${report.start?.bootMs ?? null}::int),
           models_ms = coalesce(models_ms, ${report.start?.modelsMs ?? null}::int),
           warm_up_ms = coalesce(warm_up_ms, ${report.start?.warmUpMs ?? null}::int),
-          state = CASE WHEN state = 'draining' AND ${report.state} <> 'stopped' THEN 'draining' ELSE ${report.state} END,
+          state = CASE WHEN (state = 'draining' OR draining_at IS NOT NULL) AND ${report.state} <> 'stopped' THEN 'draining' ELSE ${report.state} END,
           ready_at = CASE WHEN ${report.state} = 'ready' THEN coalesce(ready_at, now()) ELSE ready_at END,
           stopped_at = CASE WHEN ${report.state} = 'stopped' THEN now() END
         WHERE id = ${id}::uuid AND (state <> 'stopped' OR stopped_at > last_seen_at)

@@ -5,7 +5,7 @@ import type { Deployment, DeploymentDraft } from './deployment';
 import { deploymentState, isIdle, type DeploymentFacts } from './deployment-state';
 import { startWaitSeconds, type StartOutlook } from './start-wait';
 import { versionOfPool } from './versions';
-import { WORKER_SILENCE_SECONDS } from './worker.store';
+import { seenLately } from './worker.store';
 
 /** A deployment and what its state follows from. */
 type DeploymentRow = Omit<Deployment, 'state' | 'idle' | 'retryAfterSeconds' | 'version' | 'beside'> &
@@ -15,7 +15,7 @@ type DeploymentRow = Omit<Deployment, 'state' | 'idle' | 'retryAfterSeconds' | '
 /** How many of the latest starts the typical start is taken from. */
 const STARTS_COMPARED = 20;
 
-const alive = Prisma.sql`w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
+const alive = seenLately(Prisma.sql`w`);
 const startedAt = Prisma.sql`coalesce(d.started_at, d.created_at)`;
 
 /** All the workers that a deployment ever had. A lost one was marked `stopped` later than it was last seen. */

@@ -32,6 +32,7 @@ export {
   SEEN_WORKER_STATES,
   WORKER_SILENCE_SECONDS,
   WorkerStore,
+  seenLately,
   type PoolPace,
   type WorkerRecord,
   type WorkerRegistration,

@@ -16,14 +16,17 @@ const MAX_LISTED = 1_000;
 /** A worker without a heartbeat for this long does not count. */
 export const WORKER_SILENCE_SECONDS = 15;
 
-/** A condition of `workers`: it was seen lately enough to count. */
-export const seenLately = Prisma.sql`last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
+/** A row of `workers` was seen lately enough to count. @param alias of the table in the statement. */
+export const seenLately = (alias: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`${alias}.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
+
+const isSeen = seenLately(Prisma.sql`workers`);
 
 /** A worker that reported its stop was last seen at that moment; one that was marked stopped by others, before. */
 const seen = Prisma.sql`
   id, pool_id, engine, version, host, pid, capacity, resident_models, problem, started_at, last_seen_at, stopped_at,
   CASE WHEN state = 'stopped' THEN CASE WHEN stopped_at > last_seen_at THEN 'lost' ELSE 'stopped' END
-       WHEN ${seenLately} THEN state ELSE 'lost' END AS state`;
+       WHEN ${isSeen} THEN state ELSE 'lost' END AS state`;
 
 export interface WorkerRegistration {
   id: string;
@@ -120,7 +123,7 @@ export class WorkerStore {
           ready_at = CASE WHEN ${report.state} = 'ready' THEN coalesce(ready_at, now()) ELSE ready_at END,
           stopped_at = CASE WHEN ${report.state} = 'stopped' THEN now() END
         WHERE id = ${id}::uuid AND (state <> 'stopped' OR stopped_at > last_seen_at)
-          AND (NOT ${onlyLive}::boolean OR state <> 'stopped' AND ${seenLately})
+          AND (NOT ${onlyLive}::boolean OR state <> 'stopped' AND ${isSeen})
         RETURNING pool_id, state
       ), deployment AS (
         UPDATE deployments d SET first_ready_at = coalesce(d.first_ready_at, now()), wanted_at = NULL
@@ -139,7 +142,7 @@ export class WorkerStore {
   async capacity(tx: Statements, poolId: string): Promise<number> {
     const [row] = await tx.rows<{ capacity: number }>(Prisma.sql`
       SELECT coalesce(sum(capacity), 0)::int AS capacity FROM workers
-      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${seenLately}
+      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${isSeen}
         AND NOT EXISTS (SELECT 1 FROM deployments d JOIN ${deploymentPools} dp ON dp.deployment_id = d.id
                         WHERE dp.pool_id = ${poolId} AND d.desired_state = 'stopped')`);
     return row?.capacity ?? 0;
@@ -152,7 +155,7 @@ export class WorkerStore {
         (sum(capacity::float8 * attempt_ms) FILTER (WHERE attempt_ms IS NOT NULL)
           / sum(capacity) FILTER (WHERE attempt_ms IS NOT NULL))::float8 AS attempt_ms
       FROM workers
-      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${seenLately}`);
+      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${isSeen}`);
     return row ?? { capacity: 0, inFlight: 0, attemptMs: null };
   }
 
@@ -171,7 +174,7 @@ export class WorkerStore {
   /** How many workers of each pool are in each state; those that have stopped are not counted. */
   async count(tx: Statements): Promise<{ poolId: string; state: SeenWorkerState; workers: number }[]> {
     return tx.rows(Prisma.sql`
-      SELECT pool_id, CASE WHEN ${seenLately} THEN state ELSE 'lost' END AS state, count(*)::int AS workers
+      SELECT pool_id, CASE WHEN ${isSeen} THEN state ELSE 'lost' END AS state, count(*)::int AS workers
       FROM workers WHERE state <> 'stopped' GROUP BY 1, 2`);
   }
 

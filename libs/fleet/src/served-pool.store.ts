@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { WORKER_SILENCE_SECONDS, type PlacedStart, type WorkerStart } from '@millrace/deployments';
+import { seenLately, type PlacedStart, type WorkerStart } from '@millrace/deployments';
 import type { Member } from './fleet';
 
 /** A deployment as far as its workers depend on it. */
@@ -81,7 +81,7 @@ export class ServedPoolStore {
     members: readonly Pick<Member, 'host' | 'pid'>[],
   ): Promise<PoolWorker[]> {
     const pools = Prisma.sql`${[...poolIds]}::text[]`;
-    const alive = Prisma.sql`w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
+    const alive = seenLately(Prisma.sql`w`);
     return tx.rows(Prisma.sql`
       SELECT w.id, w.pool_id, w.host, w.pid, w.state = 'ready' AND ${alive} AS ready, w.ready_at IS NOT NULL AS was_ready,
              w.state = 'draining' OR w.state = 'stopped' AND w.draining_at IS NOT NULL AS draining,

@@ -11,7 +11,7 @@ const NOTED_EVERY_SECONDS = 60;
 const columns = Prisma.sql`id, pool_id, name, created_at, last_used_at, expires_at, revoked_at`;
 const works = Prisma.sql`revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`;
 
-const isLive = Prisma.sql`state <> 'stopped' AND ${seenLately}`;
+const isLive = Prisma.sql`state <> 'stopped' AND ${seenLately(Prisma.sql`workers`)}`;
 
 /** The SQL of worker tokens, and of the workers that joined with one. */
 export class WorkerTokenStore {

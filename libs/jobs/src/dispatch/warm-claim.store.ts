@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { WORKER_SILENCE_SECONDS } from '@millrace/deployments';
+import { seenLately } from '@millrace/deployments';
 import { dispatchedOf, type DispatchedJob, type DispatchedRow } from '../rotation';
 
 /** How long an attempt is left to an idle worker that holds its models at most, from its dispatch on. */
@@ -69,7 +69,7 @@ export class WarmClaimStore {
       WITH member AS MATERIALIZED (
         SELECT w.id, w.capacity, w.resident_models, w.disk_models, w.attempt_ms FROM workers w
         WHERE w.pool_id = ${poolId} AND w.state = 'ready'
-          AND w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})
+          AND ${seenLately(Prisma.sql`w`)}
       ), in_flight AS MATERIALIZED (
         SELECT j.id, j.attempt, j.delivery, j.worker_id, j.status, j.deadline_at, j.dispatched_at, j.traceparent, j.models
         FROM jobs j WHERE j.pool_id = ${poolId} AND j.delivery IN ('dispatched', 'leased') AND j.dispatched_at IS NOT NULL

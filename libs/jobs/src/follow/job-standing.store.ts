@@ -1,11 +1,11 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { WORKER_SILENCE_SECONDS } from '@millrace/deployments';
+import { seenLately } from '@millrace/deployments';
 import { isInScope, isReady, isSetAside, type JobScope } from '../state';
 import type { JobStandingRow } from './job-standing';
 
 /** The worker `other` lives and comes up. */
-const comesUp = Prisma.sql`(other.state = 'starting' AND other.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS}))`;
+const comesUp = Prisma.sql`(other.state = 'starting' AND ${seenLately(Prisma.sql`other`)})`;
 
 /** Where a job stands, and what it waits for. @returns null where the scope has no such job. */
 export async function findStanding(

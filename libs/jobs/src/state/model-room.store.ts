@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import { WORKER_SILENCE_SECONDS } from '@millrace/deployments';
+import { seenLately } from '@millrace/deployments';
 
 /** For so long a worker that had no room for the models of a job does not get it again while another may have, in seconds. */
 const NO_ROOM_SECONDS = 300;
@@ -21,12 +21,14 @@ export const lackedRoom = (workerId: Prisma.Sql): Prisma.Sql => Prisma.sql`(j.at
     WHERE past.job_id = j.id AND past.worker_id = ${workerId} AND past.outcome = 'handed_back' AND past.error IS NOT NULL
       AND past.ended_at > now() - make_interval(secs => ${NO_ROOM_SECONDS})))`;
 
+const isSeen = seenLately(Prisma.sql`other`);
+
 /** The worker `other` lives and takes attempts. */
-export const isReady = Prisma.sql`(other.state = 'ready' AND other.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS}))`;
+export const isReady = Prisma.sql`(other.state = 'ready' AND ${isSeen})`;
 
 /** The worker `other` takes attempts or is about to: it comes up, or has been sick for a short time. One that drains takes nothing more. */
 const willTake = Prisma.sql`(other.state IN ('starting', 'ready')
-    AND other.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})
+    AND ${isSeen}
     AND (other.state = 'ready' OR other.problem IS NULL OR other.sick_since > now() - make_interval(secs => ${RECOVERY_SECONDS})))`;
 
 /** Another worker of the pool of the job `j` has not found out lately that it has no room, and `has` says that it has some. */

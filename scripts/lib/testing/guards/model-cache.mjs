@@ -102,7 +102,7 @@ export const MODEL_CACHE_GUARDS = [
   of(
     'a job waits for no worker that has gone',
     MODEL_ROOM,
-    "(other.state IN ('starting', 'ready')\n    AND other.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})\n    AND (",
+    "(other.state IN ('starting', 'ready')\n    AND ${isSeen}\n    AND (",
     '((',
     ROOM_FOR_MODELS,
   ),

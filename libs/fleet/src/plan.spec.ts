@@ -16,6 +16,7 @@ const pool = {
   idleSeconds: 60,
   stopped: false,
   deleted: false,
+  lastCapacity: null,
 };
 const member = (id: string, more: Partial<Member> = {}): Member => ({
   id,
@@ -73,6 +74,16 @@ describe('a step for a pool', () => {
 
   it('starts nothing more while what it started comes up', () => {
     expect(plan({ demand: demand(2), members: [member('a'), member('b')] }).order).toMatchObject({ size: 2 });
+  });
+
+  it('starts from zero as many as its jobs need by what its latest worker ran at once', () => {
+    const known = { ...pool, lastCapacity: 4 };
+    const size = (jobs: number, workers: PoolWorker[] = []): number | undefined =>
+      plan({ pool: known, demand: demand(jobs), workers, members: workers.map(({ host }) => member(host)) }).order
+        ?.size;
+    expect([size(1), size(4), size(5)]).toEqual([1, 1, 2]);
+    // What is there now counts, not what there was.
+    expect(size(2, [worker('a')])).toBe(2);
   });
 
   it('keeps idle workers for the idle time, then drains one, and stops it when it knows', () => {

@@ -77,13 +77,14 @@ export function planPool(facts: PoolFacts): PoolPlan {
   const staff = staffOf(members, workers, engineClass, demand.busyWorkers, now);
   const { fitting, outdated } = staff;
   const outside = workers.filter(({ joined, ready, draining }) => joined && ready && !draining);
+  const capacities = workers.filter(({ joined }) => !joined).map(({ capacity }) => capacity);
   const need = {
     ...pool,
     ...demand,
     // What joined from outside does its part: only the rest is started.
     minWorkers: Math.max(0, pool.minWorkers - outside.length),
     pendingJobs: Math.max(0, demand.pendingJobs - outside.reduce((sum, { capacity }) => sum + capacity, 0)),
-    attemptsPerWorker: Math.max(1, ...workers.filter(({ joined }) => !joined).map(({ capacity }) => capacity)),
+    attemptsPerWorker: capacities.length > 0 ? Math.max(...capacities) : (pool.lastCapacity ?? 1),
     // While a new revision replaces another one there are two of each, which are not two to keep.
     current: Math.max(fitting.length, outdated.length),
   };

@@ -97,6 +97,11 @@ describe('what a controller asks every second', () => {
     expect(lost[0]?.unfitSeconds).toBeGreaterThanOrEqual(75);
   });
 
+  it('looks up what the latest worker of each pool ran at once, however many it had', async () => {
+    const plan = await planOf((to) => served.pools(to, []));
+    expect(readings(plan, 'workers').map((node) => node['Index Name'])).toEqual(['workers_start_idx']);
+  });
+
   it('reads each deployment once, and once more for the version beside it', async () => {
     const plan = await planOf((to) => served.pools(to, []));
     const read = readings(plan, 'deployments');

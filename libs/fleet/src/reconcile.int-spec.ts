@@ -106,6 +106,17 @@ describe('of two controllers', () => {
   });
 });
 
+it('a pool at zero starts as many workers as its jobs need by what its latest one ran at once', async () => {
+  const poolId = await world.deploy(0);
+  const worker = { poolId, engine: 'cpu', version: 'test', host: 'h', pid: 1, state: 'stopped', stoppedAt: new Date() };
+  const ready = (capacity: number, readyAt: Date | null): object => ({ ...worker, id: newId(), capacity, readyAt });
+  const data = [ready(1, new Date(0)), ready(4, new Date()), ready(2, null)] as never;
+  await world.test.database.models.worker.createMany({ data });
+  world.demands.set(poolId, { ...busy([]), pendingJobs: 4 });
+  await world.controller().step();
+  expect(world.started).toEqual([poolId]);
+});
+
 describe('workers that can run nothing', () => {
   const report = { state: 'ready' as const, residentModels: [], problem: null };
   const store = new WorkerStore();

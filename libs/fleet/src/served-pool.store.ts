@@ -13,6 +13,8 @@ export interface ServedPool {
   idleSeconds: number;
   stopped: boolean;
   deleted: boolean;
+  /** Attempts that the latest of its workers to be ready ran at once; null where that is not known, or it joined from outside. */
+  lastCapacity: number | null;
 }
 
 /** A worker as it has reported itself. */
@@ -63,12 +65,15 @@ export class ServedPoolStore {
    */
   async pools(tx: Statements, working: readonly string[]): Promise<ServedPool[]> {
     return tx.rows(Prisma.sql`
+      SELECT served.*, (SELECT CASE WHEN w.token_id IS NULL THEN w.capacity END FROM workers w
+                        WHERE w.pool_id = served.pool_id AND w.ready_at IS NOT NULL ORDER BY w.ready_at DESC LIMIT 1) AS last_capacity
+      FROM (
       ${ownVersions} WHERE d.deleted_at IS NULL
       UNION ${ownVersions} ${busyGroup(Prisma.sql`d.pool_id`)}
       UNION ${otherVersions} WHERE d.deleted_at IS NULL AND v.ended_at IS NULL
       UNION ${otherVersions} ${busyGroup(Prisma.sql`v.pool_id`)}
       UNION ${otherVersions} WHERE d.deleted_at IS NULL AND v.pool_id = ANY(${[...working]}::text[])
-      ORDER BY pool_id`);
+      ) served ORDER BY served.pool_id`);
   }
 
   /**

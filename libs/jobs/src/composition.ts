@@ -6,6 +6,7 @@ import { PoolStore, WorkerStore } from '@millrace/deployments';
 import {
   EphemeralSecrets,
   GoneWorkers,
+  KeptLanes,
   LaneProducer,
   LivePublisher,
   LiveSubscriber,
@@ -29,6 +30,7 @@ import {
   OfferSetAsideJobsLoop,
   RequeueMissingJobsLoop,
   SetAsideStore,
+  SweepLanesLoop,
   UnclaimedStore,
   WarmClaimStore,
   WarmClaims,
@@ -237,6 +239,7 @@ export function composeMaintenance(
       new DispatchLoop(database, pools, dispatcher),
       new RequeueMissingJobsLoop(database, pools, dispatcher),
       new OfferSetAsideJobsLoop(database, pools, new SetAsideStore(), lanes),
+      new SweepLanesLoop(database, new GonePoolStore(), new KeptLanes(redis.producer())),
       new FollowAccountLimitsLoop(database, new AccountQueueStore(), settings),
       new EndLeasesOfGoneWorkersLoop(database, new GoneWorkers(redis.producer()), settings),
       new RescueLostJobsLoop(database, lifecycle),

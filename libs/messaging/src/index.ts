@@ -1,4 +1,5 @@
 export { RedisConnections } from './redis';
+export { KeptLanes } from './kept-lanes';
 export { LaneConsumer, LaneProducer, type HintState } from './lanes';
 export { LivePublisher, LiveSubscriber, type ReceivedEvent } from './live-events';
 export { listenForControl, sendControl } from './control';

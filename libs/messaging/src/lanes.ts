@@ -4,8 +4,8 @@ import { DispatchMessageSchema, type DispatchMessage } from '@millrace/contracts
 import { BoundedMap } from '@millrace/platform';
 
 /** The hash tag keeps all keys of a pool's lane on one node of a Redis cluster. */
-const prefixOf = (poolId: string): string => `{millrace:${poolId}}`;
-const LANE = 'lane';
+export const prefixOf = (poolId: string): string => `{millrace:${poolId}}`;
+export const LANE = 'lane';
 
 /** Ids of messages contain no colon (BullMQ refuses it) and are the same for the same attempt, so adding twice adds once. */
 const messageId = ({ jobId, attempt }: DispatchMessage, again?: string): string =>
@@ -121,6 +121,8 @@ export class LaneProducer {
       prefix: prefixOf(poolId),
       skipWaitingForReady: true,
       defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+      // BullMQ keeps 10,000 events unless the queue says otherwise, for workers, too. Nothing reads them.
+      streams: { events: { maxLen: 0 } },
     });
     queue.on('error', () => undefined);
     this.queues.set(poolId, queue);

@@ -5,5 +5,6 @@ export { OfferSetAsideJobsLoop } from './offer-set-aside-jobs.loop';
 export { RequeueMissingJobsLoop } from './requeue-missing-jobs.loop';
 export { SetAsideStore } from './set-aside.store';
 export { UnclaimedStore } from './unclaimed.store';
+export { SweepLanesLoop } from './sweep-lanes.loop';
 export { WarmClaimStore } from './warm-claim.store';
 export { WarmClaims, isWarm, type ClaimResult, type ClaimingWorker } from './warm-claims.service';

@@ -20,6 +20,7 @@ interface Claim {
   message: DispatchMessage;
   warm: string[];
   claimId: string;
+  graphApart?: boolean;
 }
 
 /** Send a claim to one of the gateways. */
@@ -175,5 +176,32 @@ describe('a claim whose answer is lost', () => {
     const stranger = await world.worker();
     await claim(worker, body);
     for (const other of [neighbour, stranger]) expect(await claim(other, body)).toBeNull();
+  });
+});
+
+describe('a large graph', () => {
+  const LARGE = 300_000;
+
+  it('is read apart by a worker that asks for that, and by no other', async () => {
+    const worker = await world.worker();
+    const job = await world.submit(worker.poolId, { paddingBytes: LARGE });
+    const body = { message: await worker.offer(), warm: [], claimId: randomUUID(), graphApart: true };
+    const claimed = await claim(worker, body);
+    if (claimed === null) throw new Error('nothing was claimed');
+    expect(claimed).toMatchObject({ jobId: job, leaseToken: body.claimId });
+    expect(claimed.workflow).toBeUndefined();
+    const { status, body: graph } = await worker.of(claimed, 'GET', 'graph');
+    expect(status).toBe(200);
+    expect(String(graph.workflow).length).toBeGreaterThan(LARGE);
+    // A worker of an earlier version has it with its claim.
+    expect((await claim(worker, { ...body, graphApart: false }))?.workflow).toBe(graph.workflow);
+    const stranger = await world.worker();
+    expect((await stranger.of(claimed, 'GET', 'graph')).status).toBe(403);
+    expect((await worker.of({ ...claimed, leaseToken: randomUUID() }, 'GET', 'graph')).status).toBe(403);
+  });
+
+  it('is with the claim where it is not large', async () => {
+    const { worker, body } = await claiming();
+    expect((await claim(worker, { ...body, graphApart: true }))?.workflow).toMatch(/^\{/);
   });
 });

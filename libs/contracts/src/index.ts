@@ -88,6 +88,7 @@ export {
   GatewayEndAnswerSchema,
   GatewayEndSchema,
   GatewayEventSchema,
+  GatewayGraphSchema,
   GatewayHeartbeatAnswerSchema,
   GatewayHeartbeatSchema,
   GatewayInputSchema,

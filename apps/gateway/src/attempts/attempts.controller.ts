@@ -15,13 +15,14 @@ import {
   JobEvents,
   Lifecycle,
   OutputRecorder,
+  RemoteAttempts,
   REPORTED_ENDINGS,
   type AttemptResult,
   type RemoteAttempt,
   type ReportedEnding,
 } from '@millrace/jobs';
 import { EphemeralSecrets } from '@millrace/messaging';
-import { END, Holder, Json, LOG, LargeJson, WorkerTokenGuard, type LargeBody } from '../http';
+import { BodyOf, END, Holder, Json, LOG, LargeJson, WorkerTokenGuard, type LargeBody, type RequestBody } from '../http';
 import { Fenced, HeldAttempts, type NamedFence } from './held-attempts';
 import { OutputReceipts } from './output-receipts';
 
@@ -33,12 +34,26 @@ type Lack = Extract<GatewayEnd, { kind: 'handed_back' }>['lack'];
 export class AttemptsController {
   constructor(
     private readonly held: HeldAttempts,
+    private readonly attempts: RemoteAttempts,
     private readonly lifecycle: Lifecycle,
     private readonly outputs: OutputRecorder,
     private readonly events: JobEvents,
     private readonly secrets: EphemeralSecrets,
     private readonly receipts: OutputReceipts,
   ) {}
+
+  /** The graph, which a claim leaves out where it is large. */
+  @Get('graph')
+  async graph(
+    @Holder() holder: WorkerTokenHolder,
+    @Fenced() fence: NamedFence,
+    @BodyOf() body: RequestBody,
+  ): Promise<{ workflow: string }> {
+    const { jobId } = await this.held.get(fence, holder);
+    const workflow = await body.answer(() => this.attempts.workflowOf(jobId));
+    if (workflow === null) throw new Refusal('not_found', `Job ${jobId} has no graph any more: stop working on it.`);
+    return { workflow };
+  }
 
   /** Renew the lease. Null: it is lost. */
   @Post('heartbeats')

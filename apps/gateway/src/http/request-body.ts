@@ -7,8 +7,9 @@ import type { RequestBodies } from './request-bodies';
 /** Bodies up to here do not count, so that heartbeats pass while others are refused. There are no more of them than connections. */
 const UNCOUNTED_BYTES = 32_768;
 
-/** A body must have arrived after so long, in milliseconds. */
+/** A body must have arrived after so long, in milliseconds, and as if its link took so many of its bytes in one. */
 const DEADLINE_MS = 60_000;
+const LEAST_BYTES_PER_MS = 128;
 
 const bodies = new WeakMap<IncomingMessage, RequestBody>();
 
@@ -116,7 +117,7 @@ export class RequestBody {
     this.count(declared, maxBytes);
     const chunks: Buffer[] = [];
     let size = 0;
-    const deadline = setTimeout(() => this.request.destroy(), DEADLINE_MS);
+    const deadline = setTimeout(() => this.request.destroy(), DEADLINE_MS + declared / LEAST_BYTES_PER_MS);
     try {
       // Left early, the request is not destroyed: its connection is there for the answer.
       for await (const chunk of this.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

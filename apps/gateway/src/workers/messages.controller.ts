@@ -14,6 +14,9 @@ import { KeyRing } from '@millrace/platform';
 import { BodyOf, Gone, Holder, IdPipe, Json, RequestsUnderWay, WorkerTokenGuard, type RequestBody } from '../http';
 import { WorkerControls, WorkerLanes } from '../lanes';
 
+/** A longer graph is left out of the answer for a worker that reads it apart. */
+const GRAPH_WITH_CLAIM_CHARACTERS = 262_144;
+
 /**
  * What waits for a worker: messages of its pool's lane, which it claims or leaves, and jobs of its own that are to be canceled.
  * Each is a request that is answered when there is something.
@@ -81,7 +84,7 @@ export class MessagesController {
   async claim(
     @Holder() holder: WorkerTokenHolder,
     @Param('worker', IdPipe) id: string,
-    @Json(GatewayClaimSchema) { message, disk = [], lacking = [], ...claim }: GatewayClaim,
+    @Json(GatewayClaimSchema) { message, disk = [], lacking = [], graphApart = false, ...claim }: GatewayClaim,
     @BodyOf() body: RequestBody,
     @Gone() gone: AbortSignal,
   ): Promise<{ claimed: GatewayAttempt | null; left: DispatchMessage | null }> {
@@ -92,11 +95,11 @@ export class MessagesController {
     if (gone.aborted) return { claimed: null, left: null };
     this.lanes.done(id, message, left);
     // What was left is offered again from here.
-    return { claimed: claimed && this.present(claimed), left: null };
+    return { claimed: claimed && this.present(claimed, graphApart), left: null };
   }
 
   /** Which account it is, a worker need not know; which of its attempts are one account's, an engine with a cache must. */
-  private present({ accountId, deadlineAt, ...attempt }: ClaimedAttempt): GatewayAttempt {
+  private present({ accountId, deadlineAt, ...attempt }: ClaimedAttempt, graphApart: boolean): GatewayAttempt {
     const { jobId, leaseToken, poolId, status, workflow, hasSecrets, models, progress, traceparent } = attempt;
     return {
       ...{
@@ -105,7 +108,7 @@ export class MessagesController {
         leaseToken,
         poolId,
         status,
-        workflow,
+        ...(!(graphApart && workflow.length > GRAPH_WITH_CLAIM_CHARACTERS) && { workflow }),
         hasSecrets,
         models,
         progress,

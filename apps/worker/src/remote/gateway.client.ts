@@ -19,6 +19,8 @@ const TIMEOUT_MS = 8_000;
 const BYTES_TIMEOUT_MS = 300_000;
 /** Of bytes that are read: from one to the next. How long all of them take depends on their number and on the link. */
 const BYTES_IDLE_MS = 60_000;
+/** A body is given time as if the link took so many of its bytes in a millisecond: how far one has come cannot be seen. */
+const LEAST_BYTES_PER_MS = 128;
 /** Longer than the gateway lets anyone wait. */
 const WAIT_TIMEOUT_MS = GATEWAY_POLL_MS + TIMEOUT_MS;
 const TIMEOUTS = { short: TIMEOUT_MS, bytes: BYTES_TIMEOUT_MS, wait: WAIT_TIMEOUT_MS };
@@ -63,7 +65,7 @@ export interface GatewayRequest {
   /** Of the attempt that it is about. */
   fence?: Pick<ClaimedAttempt, 'jobId' | 'attempt' | 'leaseToken'>;
   headers?: Record<string, string>;
-  /** How long it may take. */
+  /** How long it may take to be answered beside the sending of its body, and from one byte of the answer to the next. */
   takes?: keyof typeof TIMEOUTS;
   signal?: AbortSignal;
 }
@@ -86,10 +88,12 @@ export class GatewayClient {
    * OutputRefused for an output that cannot be recorded.
    */
   async ask<T extends z.ZodType>(schema: T, request: GatewayRequest): Promise<z.output<T>> {
-    const limit = limitOf(request);
+    const { body, takes = 'short' } = request;
+    const bytes = body instanceof Buffer || body === undefined ? body : Buffer.from(JSON.stringify(body));
+    const limit = idleLimit(TIMEOUTS[takes] + (bytes?.length ?? 0) / LEAST_BYTES_PER_MS, request.signal);
     try {
-      const response = await this.send(request, limit.signal);
-      const parsed = schema.safeParse(await jsonOf(response));
+      const response = await this.send(request, limit.signal, bytes);
+      const parsed = schema.safeParse(await jsonOf(response, limit.onMore));
       if (parsed.success) return parsed.data;
     } finally {
       limit.release();
@@ -105,7 +109,11 @@ export class GatewayClient {
     return bytesFrom(from, request.signal, (signal) => this.send({ ...request, headers }, signal));
   }
 
-  private async send({ method, path, body, fence, headers }: GatewayRequest, signal: AbortSignal): Promise<Response> {
+  private async send(
+    { method, path, body, fence, headers }: GatewayRequest,
+    signal: AbortSignal,
+    bytes?: Buffer,
+  ): Promise<Response> {
     const isBytes = body instanceof Buffer;
     const base = fence === undefined ? '' : `jobs/${fence.jobId}/attempts/${fence.attempt}/`;
     const response = await request(`${this.url}${GATEWAY_PATH}/${base}${path}`, {
@@ -117,7 +125,7 @@ export class GatewayClient {
         ...(body !== undefined && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
         ...headers,
       },
-      ...(body !== undefined && { body: isBytes ? new Uint8Array(body) : JSON.stringify(body) }),
+      ...(bytes !== undefined && { body: new Uint8Array(bytes) }),
       signal,
     });
     if (response.ok) return response;
@@ -127,7 +135,7 @@ export class GatewayClient {
 
 /** Put bytes to a link of the store. @throws BlobStoreError `unreachable` when they did not arrive. */
 export async function putToStore(url: string, bytes: Buffer): Promise<void> {
-  const limit = limitOf({ takes: 'bytes' });
+  const limit = idleLimit(BYTES_TIMEOUT_MS);
   try {
     const response = await toStore(url, { method: 'PUT', body: new Uint8Array(bytes), signal: limit.signal });
     await response.arrayBuffer().catch(() => undefined);
@@ -166,10 +174,22 @@ function storeFault(status: number): BlobStoreError {
   return new BlobStoreError(fault, `The store answered a link with status ${status}.`);
 }
 
-/** What ends a request: its time, or the signal of who asks. Released when all of the answer is there, or nobody wants it any more. */
-function limitOf({ takes = 'short', signal }: Pick<GatewayRequest, 'takes' | 'signal'>): JoinedSignal {
-  const timeout = AbortSignal.timeout(TIMEOUTS[takes]);
-  return signal === undefined ? joinSignals(timeout) : joinSignals(timeout, signal);
+/**
+ * What ends a request: a time in which nothing came, or the signal of who asks. `onMore` is called with each piece that comes. Released when all of the
+ * answer is there, or nobody wants it any more.
+ */
+function idleLimit(idleMs: number, signal?: AbortSignal): JoinedSignal & { onMore: () => void } {
+  const idle = new AbortController();
+  const timer = setTimeout(() => idle.abort(new Error('nothing came any more')), idleMs).unref();
+  const joined = signal === undefined ? joinSignals(idle.signal) : joinSignals(idle.signal, signal);
+  return {
+    signal: joined.signal,
+    onMore: () => void timer.refresh(),
+    release: () => {
+      clearTimeout(timer);
+      joined.release();
+    },
+  };
 }
 
 /** A range is asked for only where there is one: content without bytes has none. */
@@ -185,20 +205,14 @@ async function bytesFrom(
   signal: AbortSignal | undefined,
   send: (signal: AbortSignal) => Promise<Response>,
 ): Promise<Readable> {
-  const idle = new AbortController();
-  const timer = setTimeout(() => idle.abort(new Error('nothing came any more')), BYTES_IDLE_MS).unref();
-  const joined = signal === undefined ? joinSignals(idle.signal) : joinSignals(idle.signal, signal);
-  const release = (): void => {
-    clearTimeout(timer);
-    joined.release();
-  };
+  const limit = idleLimit(BYTES_IDLE_MS, signal);
   try {
-    const { body, status } = await send(joined.signal);
+    const { body, status } = await send(limit.signal);
     let toDrop = status === PARTIAL ? 0 : from;
     const source = body === null ? Readable.from([]) : Readable.fromWeb(body);
     const bytes = new Transform({
       transform(chunk: Buffer, _encoding, done) {
-        timer.refresh();
+        limit.onMore();
         const wanted = chunk.subarray(toDrop);
         toDrop -= chunk.length - wanted.length;
         done(null, wanted.length > 0 ? wanted : undefined);
@@ -209,11 +223,11 @@ async function bytesFrom(
     );
     bytes.once('close', () => {
       source.destroy();
-      release();
+      limit.release();
     });
     return source.pipe(bytes);
   } catch (error) {
-    release();
+    limit.release();
     throw error;
   }
 }
@@ -228,11 +242,12 @@ async function request(url: string, init: RequestInit): Promise<Response> {
 }
 
 /** The JSON of an answer; undefined where it is none. */
-async function jsonOf({ body }: Response): Promise<unknown> {
+async function jsonOf({ body }: Response, onMore?: () => void): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+      onMore?.();
       chunks.push(chunk);
       size += chunk.length;
       if (size > MAX_ANSWER_BYTES) throw new Error('it has more than 256 MiB');

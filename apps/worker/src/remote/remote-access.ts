@@ -4,6 +4,7 @@ import { BootError, VERSION, type Logger } from '@millrace/platform';
 import type { PoolAccess } from '../pool-access';
 import { GatewayClient, TokenRefused } from './gateway.client';
 import { RemoteAttempt } from './remote-attempt';
+import { RemoteGraphs } from './remote-graph';
 import { RemoteLane } from './remote-lane';
 import { RemoteModels } from './remote-models';
 import { RemotePool } from './remote-pool';
@@ -59,7 +60,7 @@ export async function openRemoteAccess({
   if (terms.version !== VERSION) {
     logger.warn({ own: VERSION, gateway: terms.version }, 'the gateway has another version, of the same protocol');
   }
-  const pool = new RemotePool(client, workerId);
+  const pool = new RemotePool(client, workerId, new RemoteGraphs(client, terms.leaseSeconds, logger));
   const models = new RemoteModels(client);
   return {
     pool: terms.pool,

@@ -1,9 +1,20 @@
-import { newId, type DispatchMessage } from '@millrace/contracts';
+import { newId, type DispatchMessage, type GatewayAttempt } from '@millrace/contracts';
+import { createLogger } from '@millrace/platform';
 import { GatewayUnreachable, type GatewayClient, type GatewayRequest } from './gateway.client';
+import { RemoteGraphs } from './remote-graph';
 import { RemotePool } from './remote-pool';
 
 interface Claim {
   claimId: string;
+}
+
+const LEASE_SECONDS = 10;
+const logger = createLogger('test', 'silent');
+
+/** The pool of a worker whose requests are answered so. */
+function poolOf(ask: (schema: unknown, request: GatewayRequest) => Promise<unknown>): RemotePool {
+  const client = { ask } as unknown as GatewayClient;
+  return new RemotePool(client, newId(), new RemoteGraphs(client, LEASE_SECONDS, logger));
 }
 
 /** Requests for a claim of which the first `failures` are not answered. */
@@ -14,7 +25,7 @@ function scripted(failures: number): { pool: RemotePool; claims: Claim[] } {
     if (claims.length <= failures) return Promise.reject(new GatewayUnreachable('no answer'));
     return Promise.resolve({ claimed: null, left: null });
   };
-  return { pool: new RemotePool({ ask } as unknown as GatewayClient, newId()), claims };
+  return { pool: poolOf(ask), claims };
 }
 
 beforeEach(() => jest.useFakeTimers());
@@ -50,6 +61,75 @@ describe('a claim of a remote worker', () => {
   });
 });
 
+describe('a claim of a large graph', () => {
+  const { workflow, ...attempt }: GatewayAttempt = {
+    ...{ jobId: newId(), attempt: 1, leaseToken: newId(), poolId: 'pool', scope: 'a scope', status: 'running' },
+    ...{ workflow: '{"1":{}}', deadlineAt: new Date().toISOString(), hasSecrets: false, models: [] },
+    ...{ progress: null, traceparent: null, keepsLogs: false, isHoldShort: false },
+  };
+
+  /** A gateway with that attempt. @param graph answers a request for it. */
+  function gateway(
+    graph: (signal: AbortSignal | undefined) => Promise<unknown>,
+    heartbeat: object | null = { status: 'running', exhausted: false, overtime: false },
+  ): { pool: RemotePool; asked: GatewayRequest[] } {
+    const asked: GatewayRequest[] = [];
+    const ask = (_schema: unknown, request: GatewayRequest): Promise<unknown> => {
+      asked.push(request);
+      if (request.path === 'graph') return graph(request.signal);
+      return Promise.resolve(request.path === 'heartbeats' ? { answer: heartbeat } : { claimed: attempt, left: null });
+    };
+    return { pool: poolOf(ask), asked };
+  }
+
+  it('has its lease renewed while the graph is read, however long that takes', async () => {
+    const slow = (): Promise<unknown> => new Promise((resolve) => setTimeout(() => resolve({ workflow }), 35_000));
+    const { pool, asked } = gateway(slow);
+    const taking = pool.take(message(), worker);
+    await jest.advanceTimersByTimeAsync(35_000);
+    expect((await taking).claimed).toMatchObject({ jobId: attempt.jobId, workflow, accountId: 'a scope' });
+    const beats = asked.filter(({ path }) => path === 'heartbeats');
+    expect(beats.length).toBeGreaterThanOrEqual(10);
+    expect(beats[0]).toMatchObject({ fence: attempt, body: { progress: null, engineMs: 0 } });
+    expect(asked[0]?.body).toMatchObject({ graphApart: true });
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('is read again where the link broke', async () => {
+    let tries = 0;
+    const { pool } = gateway(() =>
+      (tries += 1) < 10 ? Promise.reject(new GatewayUnreachable('a test')) : Promise.resolve({ workflow }),
+    );
+    const taking = pool.take(message(), worker);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect((await taking).claimed).toMatchObject({ workflow });
+  });
+
+  it('ends with its lease', async () => {
+    const { pool } = gateway(
+      (signal) =>
+        new Promise((_, reject) => {
+          signal?.addEventListener('abort', () => reject(new GatewayUnreachable('ended')));
+        }),
+      null,
+    );
+    const ended = expect(pool.take(message(), worker)).rejects.toMatchObject({ name: 'AbortError' });
+    await jest.advanceTimersByTimeAsync(20_000);
+    await ended;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('needs no other request where the gateway is of an earlier version', async () => {
+    const asked: string[] = [];
+    const pool = poolOf((_schema, { path }) => {
+      asked.push(path);
+      return Promise.resolve({ claimed: { ...attempt, workflow }, left: null });
+    });
+    expect((await pool.take(message(), worker)).claimed).toMatchObject({ workflow });
+    expect(asked).toHaveLength(1);
+  });
+});
+
 describe('a catalogue of a remote worker', () => {
   it('that the gateway refuses for now is sent again when it says', async () => {
     const sent: (object | undefined)[] = [];
@@ -58,7 +138,7 @@ describe('a catalogue of a remote worker', () => {
       const busy = new GatewayUnreachable('the gateway answered with status 429', { retryAfterMs: 2_000 });
       return sent.length <= 20 ? Promise.reject(busy) : Promise.resolve({ digest: 'digest' });
     };
-    const pool = new RemotePool({ ask } as unknown as GatewayClient, newId());
+    const pool = poolOf(ask);
     const published = pool.publish('', 'cpu', {});
     await jest.advanceTimersByTimeAsync(20_000);
     expect(sent.length).toBeLessThanOrEqual(11);

@@ -14,6 +14,7 @@ import type { PoolModels, WarmUp, WorkerRegistration, WorkerReport, WorkerState 
 import type { ClaimResult, ClaimingWorker, WarmClaims } from '@millrace/jobs';
 import type { PoolRegistry } from '../pool-registry';
 import type { GatewayClient } from './gateway.client';
+import type { RemoteGraphs } from './remote-graph';
 import { WARM_UP_SCOPE } from './remote-models';
 import { retried } from './retried';
 
@@ -29,6 +30,7 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
   constructor(
     private readonly client: GatewayClient,
     private readonly workerId: string,
+    private readonly graphs: Pick<RemoteGraphs, 'read'>,
   ) {}
 
   /** The pool of the token is there. */
@@ -67,15 +69,18 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
     return (await retried(() => this.client.ask(GatewayCatalogueAnswerSchema, request), PUBLISH_TRIES)).digest;
   }
 
-  /** A claim whose answer is lost is asked for again by its id: what it took is run, and not left until its lease runs out. */
+  /**
+   * A claim whose answer is lost is asked for again by its id: what it took is run, and not left until its lease runs out. A large graph is read
+   * apart; a gateway of an earlier version sends every graph with the answer.
+   */
   async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
     const { warm, disk, lacking } = worker;
-    const body = { message, warm, disk, lacking, claimId: randomUUID() };
+    const body = { message, warm, disk, lacking, claimId: randomUUID(), graphApart: true };
     const request = { method: 'POST', path: `workers/${worker.id}/claims`, body } as const;
     const { claimed, left } = await retried(() => this.client.ask(GatewayClaimAnswerSchema, request), CLAIM_TRIES);
     if (claimed === null) return { claimed, left };
-    const { scope, deadlineAt, ...attempt } = claimed;
-    return { claimed: { ...attempt, accountId: scope, deadlineAt: new Date(deadlineAt) }, left };
+    const { scope, deadlineAt, workflow = await this.graphs.read(claimed), ...attempt } = claimed;
+    return { claimed: { ...attempt, workflow, accountId: scope, deadlineAt: new Date(deadlineAt) }, left };
   }
 }
 

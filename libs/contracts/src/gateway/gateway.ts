@@ -114,6 +114,8 @@ export const GatewayClaimSchema = z.object({
   lacking: modelNames.optional(),
   /** The worker makes it for each claim: the token of the lease, by which it asks again. Absent: it never does. */
   claimId: z.uuid().optional(),
+  /** Whether the worker reads a large graph by a request of its own; absent: it needs it in the answer. */
+  graphApart: z.boolean().optional(),
 });
 export type GatewayClaim = z.infer<typeof GatewayClaimSchema>;
 /** Everything that one attempt needs. `scope` is the same for all attempts of one account, and says nothing else of it. */
@@ -124,7 +126,8 @@ export const GatewayAttemptSchema = z.object({
   scope: z.string(),
   poolId: z.string(),
   status: JobStatusSchema,
-  workflow: z.string(),
+  /** Absent: it is large, and read apart, while the lease is renewed. */
+  workflow: z.string().optional(),
   deadlineAt: z.iso.datetime(),
   hasSecrets: z.boolean(),
   models: z.array(z.string()),
@@ -138,6 +141,9 @@ export const GatewayClaimAnswerSchema = z.object({
   claimed: GatewayAttemptSchema.nullable(),
   left: DispatchMessageSchema.nullable(),
 });
+
+/** The graph of an attempt. */
+export const GatewayGraphSchema = z.object({ workflow: z.string() });
 
 const milliseconds = z.int().min(0);
 

@@ -187,6 +187,49 @@ describe('outputs', () => {
     await eventually('the file is removed', () => !existsSync(path));
   });
 
+  it.each([false, true])(
+    'whose bytes are erased before they are recorded are stored again: last, %s',
+    async (isLast) => {
+      const path = join(mkdtempSync(join(tmpdir(), 'erased-output-')), 'made.txt');
+      writeFileSync(path, 'made');
+      const read: string[] = [];
+      const recorded: Date[] = [];
+      const again = { ...stored, blob: { ...stored.blob, bornAt: new Date(0) } };
+      const pipeline = new OutputPipeline(
+        claimed,
+        { storeOutput: async (_account, source) => (read.push(await text(source)) === 1 ? stored : again) },
+        {
+          record: (_fence, { blob }) =>
+            recorded.push(blob.bornAt) === 1
+              ? Promise.reject(new BlobStoreError('missing', 'gone'))
+              : Promise.resolve(true),
+        },
+        () => 'Show',
+        new AbortController().signal,
+        MAX_OUTPUTS,
+        createLogger('test', 'silent'),
+      );
+      pipeline.add({ nodeId: '1', index: 0, kind: 'text_file', path });
+      if (isLast) pipeline.complete();
+      expect(await pipeline.settle()).toEqual({ status: 'stored' });
+      if (isLast) expect(await pipeline.recordUnrecorded()).toEqual({ status: 'stored' });
+      expect(read).toEqual(['made', 'made']);
+      expect(recorded).toEqual([stored.blob.bornAt, again.blob.bornAt]);
+      await eventually('the file is removed', () => !existsSync(path));
+    },
+  );
+
+  it('whose bytes are gone however often they are stored are given up', async () => {
+    for (const name of ['store 1', 'record 1', 'store 1', 'record 1', 'store 1', 'record 1', 'store 1']) {
+      if (name.startsWith('store')) await steps.end(name);
+      else await steps.fail(name, new BlobStoreError('missing', 'gone'));
+    }
+    await steps.fail('record 1', new BlobStoreError('missing', 'gone'));
+    for (const name of ['store 2', 'store 3']) await steps.end(name);
+    expect(await steps.pipeline.settle()).toMatchObject({ status: 'failed' });
+    expect(steps.begun.filter((name) => name === 'store 1')).toHaveLength(4);
+  });
+
   it('beyond as many as a job may have end the run at once, and are not stored', async () => {
     for (const index of [3, 4, 5]) steps.pipeline.add(output(index));
     expect([steps.begun, steps.pipeline.refused.aborted]).toEqual([['store 1'], true]);

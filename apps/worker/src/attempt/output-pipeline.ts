@@ -15,6 +15,12 @@ const DATABASE_TRIES = 30;
 const RETRY_BASE_MS = 250;
 const RETRY_CAP_MS = 4_000;
 
+/** An output whose bytes are stored, and what they are stored from again if need be. */
+interface KeptOutput {
+  output: EngineOutput;
+  draft: OutputDraft;
+}
+
 /** How the outputs of a run came out. `nodeId` is the node whose output could not be kept. */
 export type OutputsEnd = { status: 'stored' } | { status: 'lease_lost' } | (OutputFault & { nodeId: string });
 
@@ -37,7 +43,7 @@ export class OutputPipeline {
   private ordinal = 0;
   /** The run has succeeded: no output comes after those that were added. */
   private isComplete = false;
-  private left: OutputDraft | null = null;
+  private left: KeptOutput | null = null;
   private readonly refusal = new AbortController();
   /** Whether any output was a file of the engine's. */
   hasFiles = false;
@@ -67,12 +73,12 @@ export class OutputPipeline {
     this.hasFiles ||= isFile(output);
     if (ordinal >= this.maxOutputs) return this.refuse(output, ordinal);
     const name = this.names.nameOf(output);
-    const draft = this.storing.then(() => this.step(output, ordinal, () => this.store(output, name, ordinal)));
-    this.storing = draft;
-    this.recording = Promise.all([draft, this.recording]).then(async ([stored]) => {
-      if (stored === null) return;
-      if (this.isComplete && ordinal === this.ordinal - 1 && ordinal < this.last) this.left = stored;
-      else await this.step(output, ordinal, () => this.record(stored));
+    const stored = this.storing.then(() => this.step(output, ordinal, () => this.store(output, name, ordinal)));
+    this.storing = stored;
+    this.recording = Promise.all([stored, this.recording]).then(async ([draft]) => {
+      if (draft === null) return;
+      if (this.isComplete && ordinal === this.ordinal - 1 && ordinal < this.last) this.left = { output, draft };
+      else await this.step(output, ordinal, () => this.record({ output, draft }));
     });
   }
 
@@ -83,14 +89,14 @@ export class OutputPipeline {
 
   /** The output that is stored and left to be recorded with the job's end; null where there is none. */
   get unrecorded(): OutputDraft | null {
-    return this.left;
+    return this.left?.draft ?? null;
   }
 
   /** Record by itself what was left. @returns how the outputs came out then. */
   async recordUnrecorded(): Promise<OutputsEnd> {
     const { left } = this;
     this.left = null;
-    if (left !== null) await this.step(left, left.ordinal, () => this.record(left));
+    if (left !== null) await this.step(left.output, left.draft.ordinal, () => this.record(left));
     return this.end;
   }
 
@@ -132,17 +138,34 @@ export class OutputPipeline {
   private async store(output: EngineOutput, name: string, ordinal: number): Promise<OutputDraft> {
     const stored = await this.retried(() => this.storeBytes(output, name));
     crashPoint('output:after-bytes');
-    // What cannot be removed now goes with the attempt's folder.
-    if (isFile(output)) void rm(output.path, { force: true }).catch(() => undefined);
     const { nodeId, index: nodeIndex } = output;
     return { nodeId, nodeIndex, ordinal, name, ...stored };
   }
 
-  private async record(draft: OutputDraft): Promise<void> {
-    // Recording twice records once: the second takes the place of the first.
-    const recorded = await this.retried(() => this.recorder.record(this.claimed, draft));
+  private async record({ output, draft }: KeptOutput): Promise<void> {
+    const recorded = await this.recorded(output, draft);
     crashPoint('output:after-record');
+    // What cannot be removed now goes with the attempt's folder.
+    if (isFile(output)) void rm(output.path, { force: true }).catch(() => undefined);
     if (!recorded) this.endAt(draft.ordinal, { status: 'lease_lost' });
+  }
+
+  /**
+   * Stores the bytes again where they are gone: an asset of the account had the same, and was erased since they were found there.
+   *
+   * @returns false when the lease is lost.
+   */
+  private async recorded(output: EngineOutput, first: OutputDraft): Promise<boolean> {
+    for (let draft = first, tries = 1; ; tries += 1) {
+      try {
+        // Recording twice records once: the second takes the place of the first.
+        return await this.retried(() => this.recorder.record(this.claimed, draft));
+      } catch (error) {
+        const isGone = error instanceof BlobStoreError && error.fault === 'missing';
+        if (!isGone || tries >= STORE_TRIES || this.gone.aborted) throw error;
+      }
+      draft = await this.store(output, draft.name, draft.ordinal);
+    }
   }
 
   private async storeBytes(output: EngineOutput, name: string): Promise<StoredOutput> {

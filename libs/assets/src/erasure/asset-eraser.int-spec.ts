@@ -6,6 +6,8 @@ import { FaultyBlobStore } from '../fixtures/faulty-blob-store';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import type { AssetRecord } from '../records/asset';
 import { wholeAccount } from '../records/asset-scope.store';
+import type { StoredOutput } from '../records/asset.service';
+import { BlobDamages } from '../records/blob-damages.service';
 
 let world: AssetWorld;
 let process: AssetProcess;
@@ -44,6 +46,31 @@ it('bytes that another asset of the account refers to stay for that', async () =
   expect(await erase([hers.id])).toBe(1);
   await removeBytes();
   expect((await process.read(bobs)).toString()).toBe('same');
+});
+
+it('bytes that another uploads at that moment are stored for that', async () => {
+  const hers = await upload('same');
+  // The last that is done with what was kept, before an asset is minted from it.
+  jest.spyOn(BlobDamages.prototype, 'noteMended').mockImplementationOnce(async () => {
+    await erase([hers.id]);
+    await removeBytes();
+  });
+  const bobs = await upload('same', { user: 'bob' });
+  expect(await find(hers.id)).toBeNull();
+  expect((await process.read(bobs)).toString()).toBe('same');
+  expect(await world.blobs(accountId)).toMatchObject([{ state: 'live', assets: 1 }]);
+});
+
+it('an output that a job made meanwhile of the same bytes can be stored again and recorded', async () => {
+  const hers = await upload('same');
+  const jobId = await world.jobFor(accountId);
+  const store = (): Promise<StoredOutput> =>
+    process.assets.storeOutput(accountId, Readable.from([Buffer.from('same')]), { name: 'a.txt' });
+  const record = ({ blob, contentType }: StoredOutput) => world.mintOutput(jobId, { blob, contentType, name: 'a.txt' });
+  const early = await store();
+  await erase([hers.id]);
+  expect(await record(early)).toBeNull();
+  expect(await record(await store())).not.toBeNull();
 });
 
 it('bytes that the store refuses to delete keep no others', async () => {

@@ -1,5 +1,6 @@
 import { Refusal } from '@millrace/contracts';
 import { KEY_REUSED, RefusedError } from '@millrace/database';
+import { BlobStoreError } from '../store';
 import { SHARED_UPLOAD_LIMIT, UPLOAD_LIMIT } from './upload-day.store';
 import type { UploadTerms } from './upload-terms';
 
@@ -62,4 +63,13 @@ export function partsMissing(missing: readonly number[]): Refusal {
 export function beingCompleted(): Refusal {
   const message = 'Another request is completing the upload. Complete it again in a moment: the answer is the asset.';
   return new Refusal('upload_incomplete', message);
+}
+
+export function noBytes(hash: string): Refusal {
+  return new Refusal('blob_not_found', `This account has no bytes with the hash ${hash}.`);
+}
+
+/** Whether an asset could not be made because its bytes are gone since they were found. */
+export function isGone(error: unknown): boolean {
+  return error instanceof BlobStoreError && error.fault === 'missing';
 }

@@ -22,12 +22,15 @@ import type { ResumableUploadStore } from './resumable-upload.store';
 import { StagingMemory } from './staging-memory';
 import { SHARED_UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
 import type { UploadAhead, UploadTerms } from './upload-terms';
-import { accountClosed, keyReused, refusalOf, uploadsUsedUp } from './upload-refusals';
+import { accountClosed, isGone, keyReused, noBytes, refusalOf, uploadsUsedUp } from './upload-refusals';
 
 /** More than fields and boundaries take: a declared size is refused only if the file alone must be too large. */
 const AROUND_FILE_BYTES = 1_048_576;
 /** For so long bytes stay that were found by their hash; the contract's least. The grace of blobs may be longer. */
 const FOUND_SECONDS = 3_600;
+
+/** How often bytes are kept that are gone before an asset refers to them, as where the only other one that had them is erased at this moment. */
+const KEEP_TRIES = 4;
 
 /** Why an upload in parts makes no asset: another request completed or dropped it meanwhile. */
 export const UPLOAD_OVER = 'upload_over';
@@ -184,11 +187,17 @@ export class UploadService {
       const message = `The bytes that arrived have the hash ${staged.hash}, not ${fields.expectedHash}.`;
       throw new Refusal('hash_mismatch', message);
     }
-    const blob = await this.blobs.keep(accountId, staged, reservationId);
     const { contentType } = fields;
-    const minted = await this.mint({ blob, fields, contentType, anyContentType: false, upload: terms });
-    // Whether others of the account have these bytes is not a sub-key's to know.
-    return { asset: minted.asset, createdNew: fields.labels === null ? minted.wasOrphan : minted.isNew };
+    for (let tries = 1; ; tries += 1) {
+      const blob = await this.blobs.keep(accountId, staged, reservationId);
+      try {
+        const minted = await this.mint({ blob, fields, contentType, anyContentType: false, upload: terms });
+        // Whether others of the account have these bytes is not a sub-key's to know.
+        return { asset: minted.asset, createdNew: fields.labels === null ? minted.wasOrphan : minted.isNew };
+      } catch (error) {
+        if (!isGone(error) || tries >= KEEP_TRIES) throw error;
+      }
+    }
   }
 
   /**
@@ -205,11 +214,14 @@ export class UploadService {
     asked: Omit<AssetFields, 'labels'>,
   ): Promise<{ asset: AssetRecord; isNew: boolean }> {
     const blob = await this.findBlob(scope, hash, 0);
-    if (blob === null) throw new Refusal('blob_not_found', `This account has no bytes with the hash ${hash}.`);
+    if (blob === null) throw noBytes(hash);
     const fields = { ...asked, labels: scope.labels };
     const known = await this.assets.contentTypeOf(this.database, scope, blob.hash);
     const contentType = known ?? (await this.blobs.sniff(blob, fields.filePath));
-    const { asset, isNew } = await this.mint({ blob, fields, contentType, anyContentType: true });
+    const minting = this.mint({ blob, fields, contentType, anyContentType: true });
+    const { asset, isNew } = await minting.catch((error: unknown) => {
+      throw isGone(error) ? noBytes(hash) : error;
+    });
     return { asset, isNew };
   }
 

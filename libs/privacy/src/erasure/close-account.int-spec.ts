@@ -96,7 +96,7 @@ it.each(['label', 'account'] as const)(
     const order: string[] = [];
     for (let step = nextStep(kind, null); step !== null; step = nextStep(kind, step)) order.push(step);
     expect(order.slice(-3)).toEqual(
-      kind === 'label' ? ['uploads-again', 'assets-again', 'bytes'] : ['account', 'uploads-again', 'bytes'],
+      kind === 'label' ? ['uploads-again', 'assets-again', 'bytes'] : ['uploads-again', 'bytes', 'notes'],
     );
     // It is not done as long as the upload is there.
     await expect(run('uploads-again', steps)).rejects.toThrow('no handle');

@@ -38,14 +38,14 @@ export interface Erasers {
   books: BookErasureStore;
   accounts: AccountErasureStore;
   /** Where it is noted what was erased, out of reach of a restore of the database. Keeping it twice is keeping it once. */
-  notes: { keep(erasure: ErasureLease): Promise<void> };
+  notes: { keep(erasure: ErasureLease): Promise<void>; dropOthers(erasure: ErasureLease): Promise<number> };
 }
 
 /**
  * The steps of each kind, in their order: first the note by which it is done again after a restore, then what makes more (jobs, uploads),
  * then what names others, then the books and the log, and at last the bytes, whose records say what is left to remove. An upload that
  * the store refuses to drop is tried again before the bytes: until it is gone the erasure is not done, and a label's may have become an asset
- * meanwhile. Bytes that wait for it are removed by `sweep-blobs`.
+ * meanwhile. Bytes that wait for it are removed by `sweep-blobs`. The last are the notes of an account's other erasures, of which there may be a million.
  */
 const ORDER = {
   job: ['note', 'jobs', 'usage', 'bytes'],
@@ -82,6 +82,7 @@ const ORDER = {
     'account',
     'uploads-again',
     'bytes',
+    'notes',
   ],
 } as const satisfies Record<ErasureSubjectKind, readonly string[]>;
 
@@ -103,6 +104,8 @@ export class ErasureSteps {
       case 'note':
         await this.erasers.notes.keep(lease);
         return { next: 'over' };
+      case 'notes':
+        return { next: (await this.erasers.notes.dropOthers(lease)) > 0 ? 'again' : 'over' };
       case 'close':
       // What was accepted by processes that had the account's keys cached: by the end of `jobs` none has.
       case 'close-again':

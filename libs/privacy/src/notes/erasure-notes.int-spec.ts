@@ -14,6 +14,9 @@ import {
   type TestFolder,
 } from '@millrace/testing';
 import { Erasures, ErasureStore } from '../erasure';
+import type { ErasureLease } from '../erasure/erasure';
+import { ErasureRunner } from '../erasure/erasure-runner';
+import { ErasureSteps, type Erasers } from '../erasure/erasure-steps';
 import { ErasureAuditor } from './erasure-auditor';
 import { ErasureNotes } from './erasure-notes';
 import { ReappliedErasures, type Reapplied } from './reapplied-erasures.service';
@@ -61,6 +64,7 @@ const found = async (): Promise<string[]> => {
 async function noted(subject: ErasureSubject, of = accountId): Promise<string> {
   const { erasure } = await erasures.request(owner, of, subject);
   await notes.keep({ ...erasure, subject });
+  if (subject.kind === 'account') while ((await notes.dropOthers(erasure)) > 0);
   return erasure.id;
 }
 /** As a backup from before has it. */
@@ -98,6 +102,41 @@ it('an account that was closed is closed again at once, and its note stands for 
     status: 'suspended',
     closedAt: expect.any(Date) as Date,
   });
+});
+
+it('many notes for which that of an account stands go some at a time, between the steps of other erasures', async () => {
+  const MANY = 1_000;
+  const { erasure } = await erasures.request(owner, accountId, { kind: 'account' });
+  const names = Array.from({ length: MANY }, () => `erasures/${accountId}/${newId()}`);
+  await Promise.all([...names, `erasures/${accountId}/${erasure.id}`].map((name) => files.put(name, '{}')));
+  await test.database.execute(Prisma.sql`UPDATE erasures SET step = 'notes'`);
+  const other = await makeAccount(test.database);
+  await erasures.request(owner, other, label);
+  let [gone, most, underWay] = [0, 0, 0];
+  const slow: NoteStore = {
+    ...{ put: files.put.bind(files), get: files.get.bind(files), list: files.list.bind(files) },
+    delete: async (name) => {
+      most = Math.max(most, (underWay += 1));
+      await files.delete(name);
+      [gone, underWay] = [gone + 1, underWay - 1];
+    },
+  };
+  const steps = new ErasureSteps({ notes: new ErasureNotes(slow, ring) } as unknown as Erasers);
+  const seen: [string, number][] = [];
+  const run = async (step: string, lease: ErasureLease): ReturnType<ErasureSteps['run']> => {
+    const outcome = await (step === 'notes' ? steps.run(step, lease) : { next: 'over' as const });
+    seen.push([lease.accountId, gone]);
+    return outcome;
+  };
+  const runner = new ErasureRunner(test.database, store, { run } as ErasureSteps, 0);
+  while ((await runner.runOnce()) === 'went_on');
+  const left = seen.filter(([of]) => of === other).map(([, before]) => before);
+  expect(left.filter((before) => before > 0 && before < MANY)).not.toEqual([]);
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThan(100);
+  const rest: string[] = [];
+  for await (const { name } of files.list(`erasures/${accountId}/`)) rest.push(name);
+  expect(rest).toEqual([`erasures/${accountId}/${erasure.id}`]);
 });
 
 it('an account that the backup does not have has nothing to erase', async () => {

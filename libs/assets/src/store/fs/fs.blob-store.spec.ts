@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { readFile, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { collectGarbage, createTestFolder, eventually, type TestFolder } from '@millrace/testing';
@@ -156,6 +156,25 @@ describe('a folder of parts', () => {
       });
     }
     await parts.write(await parts.begin(), { ...part, sizeBytes: chunkBytes * chunks }, Readable.from(bytes()));
+  });
+
+  it('leaves no folder of an upload that nothing came of', async () => {
+    const dir = join(folder.path, 'begun');
+    const store = new FsBlobStore(dir);
+    const [used, old] = [await store.parts.begin(), await store.parts.begin()];
+    await store.parts.write(used, part, Readable.from([Buffer.alloc(SIZE)]));
+    const before = new Date(Date.now() - 60_000);
+    for (const handle of [used, old]) await utimes(join(dir, 'staging', 'parts', handle), 0, 0);
+    const young = await store.parts.begin();
+    const dropped: string[] = [];
+    for await (const leftover of store.stagedBefore(before)) {
+      dropped.push(leftover.name);
+      await leftover.drop();
+      // Without effect when it is gone.
+      await leftover.drop();
+    }
+    expect(dropped).toEqual([join(dir, 'staging', 'parts', old)]);
+    expect((await readdir(join(dir, 'staging', 'parts'))).sort()).toEqual([used, young].sort());
   });
 
   it('writes a part again after its transfer broke off, and other parts beside it', async () => {

@@ -139,6 +139,7 @@ export class FsBlobStore implements BlobStore {
       if (found === null || found.mtime >= time) continue;
       yield { name: path, drop: () => withFsFaults(() => rm(path, { force: true })) };
     }
+    yield* this.parts.emptyBefore(time);
   }
 
   close(): void {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Refusal } from '@millrace/contracts';
-import { BlobStoreError, type StageOptions } from '../blob-store';
+import { BlobStoreError, type StageOptions, type StagedLeftover } from '../blob-store';
 import { ByteMeter } from '../byte-meter';
 import { codeOf, withFsFaults } from './fs-fault';
 import { writeMetered } from './fs-writer';
@@ -128,10 +128,32 @@ export class FsPartStore implements PartStore {
     return join(this.folderOf(handle), String(number));
   }
 
+  /** Folders of uploads in which nothing has changed since a time and nothing is: what was begun came to nothing, or its parts were dropped one by one. */
+  async *emptyBefore(time: Date): AsyncIterable<StagedLeftover> {
+    const all = join(this.stagingDir, 'parts');
+    const noneIfGone = orIfGone<string[]>([]);
+    for (const handle of await withFsFaults(() => readdir(all).catch(noneIfGone))) {
+      const path = join(all, handle);
+      const found = await withFsFaults(() => stat(path).catch(orIfGone(null)));
+      if (found === null || !found.isDirectory() || found.mtime >= time) continue;
+      if ((await withFsFaults(() => readdir(path).catch(noneIfGone))).length > 0) continue;
+      // A part that has come meanwhile keeps it.
+      yield { name: path, drop: () => withFsFaults(() => rmdir(path).catch(orIfGone(undefined, 'ENOTEMPTY'))) };
+    }
+  }
+
   private folderOf(handle: string): string {
     if (!HANDLE.test(handle)) throw new BlobStoreError('missing', 'There is no such upload.');
     return join(this.stagingDir, 'parts', handle);
   }
+}
+
+/** Handles the error of what is not there, or another code: with a value. @throws any other error. */
+function orIfGone<T>(value: T, ...codes: string[]): (error: unknown) => T {
+  return (error) => {
+    if (![...codes, 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
+    return value;
+  };
 }
 
 /** The bytes of a part, until it is stopped, also while its sender is silent: a stream that waits for its next bytes does not end when it is destroyed. */

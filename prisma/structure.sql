@@ -233,8 +233,8 @@ DECLARE
     changed integer;
 BEGIN
     UPDATE label_use u SET held_micros = u.held_micros + added,
-        day_stopped_on = CASE WHEN day_stopped THEN today ELSE u.day_stopped_on END,
-        month_stopped_on = CASE WHEN month_stopped THEN today ELSE u.month_stopped_on END
+        day_stopped_on = CASE WHEN day_stopped THEN greatest(today, u.day, u.warned_on) ELSE u.day_stopped_on END,
+        month_stopped_on = CASE WHEN month_stopped THEN greatest(today, u.day, u.warned_on) ELSE u.month_stopped_on END
     WHERE u.account_id = account AND u.label = counted AND u.value = counted_value;
     GET DIAGNOSTICS changed = ROW_COUNT;
     RETURN changed;
@@ -336,9 +336,10 @@ BEGIN
     JOIN label_use u ON u.account_id = account AND u.label = limited_label(counted.name)
         AND u.value = limited_value(counted.name, metadata, api_key)
     ORDER BY u.label, u.value FOR UPDATE OF u;
-    UPDATE label_use u SET live = greatest(u.live - 1, 0), held_micros = greatest(u.held_micros - held, 0), day = today,
-        day_micros = CASE WHEN u.day = today THEN u.day_micros ELSE 0 END + charged,
-        month_micros = CASE WHEN date_trunc('month', u.day) = date_trunc('month', today) THEN u.month_micros ELSE 0 END + charged
+    UPDATE label_use u SET live = greatest(u.live - 1, 0), held_micros = greatest(u.held_micros - held, 0), day = greatest(u.day, today),
+        day_micros = CASE WHEN u.day >= today THEN u.day_micros ELSE 0 END + CASE WHEN u.day > today THEN 0 ELSE charged END,
+        month_micros = CASE WHEN date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END
+            + CASE WHEN date_trunc('month', u.day) > date_trunc('month', today) THEN 0 ELSE charged END
     FROM unnest(labels) AS counted (name)
     WHERE u.account_id = account AND u.label = limited_label(counted.name) AND u.value = limited_value(counted.name, metadata, api_key);
     GET DIAGNOSTICS changed = ROW_COUNT;
@@ -389,8 +390,8 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT u.label, u.value, r.daily_at_cap, r.monthly_at_cap,
-            r.daily_micros - CASE WHEN u.day = today THEN u.day_micros ELSE 0 END - u.held_micros,
-            r.monthly_micros - CASE WHEN date_trunc('month', u.day) = date_trunc('month', today) THEN u.month_micros ELSE 0 END - u.held_micros
+            r.daily_micros - CASE WHEN u.day >= today THEN u.day_micros ELSE 0 END - u.held_micros,
+            r.monthly_micros - CASE WHEN date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END - u.held_micros
         FROM unnest(labels) AS counted (name)
         JOIN label_use u ON u.account_id = account AND u.label = limited_label(counted.name)
             AND u.value = limited_value(counted.name, metadata, api_key)
@@ -452,7 +453,7 @@ CREATE OR REPLACE FUNCTION public.note_label_spend()
  LANGUAGE plpgsql
 AS $function$
 DECLARE
-    today date := (now() AT TIME ZONE 'UTC')::date;
+    today CONSTANT date := greatest((now() AT TIME ZONE 'UTC')::date, NEW.day, NEW.warned_on);
     day_before smallint := 0;
     month_before smallint := 0;
     -- Whether a mail about a former cap was taken back: what is true of the cap as it is now is noted again, at any level.

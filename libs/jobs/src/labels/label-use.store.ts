@@ -9,12 +9,12 @@ import type { RuleKey } from './label-rule';
  * that a rule is about. Rows are locked after the account's queue and before its balance, in the order of their keys.
  */
 
-/** The day that it is now (UTC). */
+/** The day (UTC) on which the transaction began. Rows may be of a later one, which others have begun since: they count as they are. */
 export const today = Prisma.sql`(now() AT TIME ZONE 'UTC')::date`;
 /** What was charged today, and this month, of the row `u`. */
-export const dayMicros = Prisma.sql`CASE WHEN u.day = ${today} THEN u.day_micros ELSE 0 END`;
+export const dayMicros = Prisma.sql`CASE WHEN u.day >= ${today} THEN u.day_micros ELSE 0 END`;
 export const monthMicros = Prisma.sql`
-  CASE WHEN date_trunc('month', u.day) = date_trunc('month', ${today}) THEN u.month_micros ELSE 0 END`;
+  CASE WHEN date_trunc('month', u.day) >= date_trunc('month', ${today}) THEN u.month_micros ELSE 0 END`;
 
 /** Hold what is counted by a rule until the transaction ends, in the order in which all statements lock it. */
 export async function lockUse(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {

@@ -40,9 +40,9 @@ export interface FreshCap extends RuleKey {
 }
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
-const isDayStopped = Prisma.sql`(r.daily_at_cap = 'stop' AND u.day_stopped_on = ${today})`;
+const isDayStopped = Prisma.sql`(r.daily_at_cap = 'stop' AND u.day_stopped_on >= ${today})`;
 const isMonthStopped = Prisma.sql`
-  (r.monthly_at_cap = 'stop' AND date_trunc('month', u.month_stopped_on) = date_trunc('month', ${today}))`;
+  (r.monthly_at_cap = 'stop' AND date_trunc('month', u.month_stopped_on) >= date_trunc('month', ${today}))`;
 
 /** What was charged today, and this month, by each value of a cap, as `s`. */
 function chargedBy(accountId: string, { label, value }: RuleKey): Prisma.Sql {
@@ -147,7 +147,7 @@ export class SpendCapStore {
         SELECT FROM label_rules r WHERE r.account_id = u.account_id AND r.label = u.label AND (r.value = u.value OR r.value IS NULL))`);
   }
 
-  /** Note that a submission was refused for a cap: all of it is used, as far as jobs can. Once a day or month. */
+  /** Note that a submission was refused for a cap: all of it is used, as far as jobs can. Once a day or month, and not once the next day has begun. */
   async noteReached(statements: Statements, accountId: string, { label, value, limit }: Excess): Promise<void> {
     const isDay = limit === 'daily_micros';
     const isMonth = Prisma.sql`date_trunc('month', u.warned_on) = date_trunc('month', ${today})`;
@@ -157,7 +157,7 @@ export class SpendCapStore {
       ON CONFLICT (account_id, label, value) DO UPDATE SET warned_on = ${today},
         day_warned = CASE WHEN ${isDay} THEN 100 WHEN u.warned_on = ${today} THEN u.day_warned ELSE 0 END,
         month_warned = CASE WHEN NOT ${isDay} THEN 100 WHEN ${isMonth} THEN u.month_warned ELSE 0 END
-      WHERE NOT coalesce(CASE WHEN ${isDay} THEN u.warned_on = ${today} AND u.day_warned = 100 ELSE ${isMonth} AND u.month_warned = 100 END, false)`);
+      WHERE (u.warned_on <= ${today}) IS NOT FALSE AND NOT coalesce(CASE WHEN ${isDay} THEN u.warned_on = ${today} AND u.day_warned = 100 ELSE ${isMonth} AND u.month_warned = 100 END, false)`);
   }
 
   /**

@@ -53,7 +53,10 @@ export {
   creditsText,
   extensionMicros,
   isExhausted,
+  needsMore,
   type BilledColumn,
   type ExtensibleColumn,
+  type ExtensionTerms,
+  type MeteredColumn,
   type MeteredRun,
 } from './price';

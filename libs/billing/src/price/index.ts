@@ -7,6 +7,7 @@ export {
   extensionMicros,
   extensionPart,
   isExhausted,
+  needsMore,
   type BilledColumn,
   type ExtensibleColumn,
   type ExtensionTerms,

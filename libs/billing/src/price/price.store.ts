@@ -66,6 +66,14 @@ export interface ExtensionTerms {
   stepMs: number;
 }
 
+/** By how much the hold of the run `r` covers too little; 0 or less: it is ample. */
+const shortMicros = ({ leadMs }: Pick<ExtensionTerms, 'leadMs'>): Prisma.Sql =>
+  Prisma.sql`${costSql(Prisma.sql`r.used_ms + ${leadMs}::bigint`)} - r.held_micros`;
+
+/** Whether the hold of the run `r` is to be extended or is used up: what may limit it need not be looked at before. */
+export const needsMore = (terms: Pick<ExtensionTerms, 'leadMs'>): Prisma.Sql =>
+  Prisma.sql`(${shortMicros(terms)} > 0 OR ${isUsedUp})`;
+
 /**
  * By how much to extend the hold of a run before it is used up; 0 while it is ample, and never beyond the limit of its submission.
  * The account may have less than that: it then gives what it has.
@@ -91,7 +99,7 @@ export function extensionPart<Column extends string>(
   run: StatementPart<Column | ExtensibleColumn>,
   { leadMs, stepMs }: ExtensionTerms,
 ): StatementPart<Column | ExtensibleColumn | 'extend_micros'> {
-  const short = Prisma.sql`${costSql(Prisma.sql`r.used_ms + ${leadMs}::bigint`)} - r.held_micros`;
+  const short = shortMicros({ leadMs });
   const by = Prisma.sql`greatest(${short}, ${costSql(Prisma.sql`${stepMs}::bigint`)})`;
   return statementPart<Column | ExtensibleColumn | 'extend_micros'>('due')`
     SELECT r.*, CASE WHEN ${short} > 0 THEN greatest(least(${by}, r.spend_limit_micros - r.held_micros), 0) ELSE 0 END
@@ -104,11 +112,12 @@ export function isExhausted({ heldMicros, priceMicrosPerSecond, usedMs }: Metere
   return priceMicrosPerSecond > 0n && costMicros(usedMs, priceMicrosPerSecond) >= heldMicros;
 }
 
+const isUsedUp = Prisma.sql`(r.price_micros_per_second > 0 AND ${costSql(Prisma.sql`r.used_ms`)} >= r.held_micros)`;
+
 /** The rows of `run` with `is_exhausted`: the SQL of `isExhausted`. */
 export function exhaustionPart<Column extends string>(
   run: StatementPart<Column | MeteredColumn>,
 ): StatementPart<Column | MeteredColumn | 'is_exhausted'> {
   return statementPart<Column | MeteredColumn | 'is_exhausted'>('exhaustion')`
-    SELECT r.*, r.price_micros_per_second > 0 AND ${costSql(Prisma.sql`r.used_ms`)} >= r.held_micros AS is_exhausted
-    FROM ${run} r`;
+    SELECT r.*, ${isUsedUp} AS is_exhausted FROM ${run} r`;
 }

@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import { needsMore, type ExtensionTerms, type MeteredColumn } from '@millrace/billing';
 import type { JobMetadata } from '@millrace/contracts';
 import { statementPart, type StatementPart, type Statements } from '@millrace/database';
 import { LABEL_JOBS, LABEL_SPEND, ACCOUNT_LABEL, KEY_LABEL } from './label-refusal';
@@ -228,25 +229,27 @@ export function leaveLabelsPart<Column extends string>(
 }
 
 /** A running job whose hold may be extended. */
-type LabelledRun =
-  'id' | 'account_id' | 'api_key_id' | 'held_micros' | 'own_limit_micros' | 'metadata' | 'limited_labels';
+type LabelledRun = MeteredColumn | 'account_id' | 'api_key_id' | 'own_limit_micros' | 'metadata' | 'limited_labels';
 
 /**
  * The rules of its labels limit what may be held for a running job as its own limit does, except where those that run may finish: `spend_limit_micros` is the lower of
  * that and what they leave. The rows are locked, so that no two runs extend into the same room; functions do so, because of `leaveLabelsPart`.
+ * A run whose hold is ample locks none: all jobs of an account may share one row.
  *
+ * @param terms those by which the hold is extended.
  * @returns the run with `spend_limit_micros`, and the part that notes by how much its hold was extended; it must be read.
  */
 export function withinLabelsParts<Column extends string>(
   run: StatementPart<Column | LabelledRun>,
+  terms: Pick<ExtensionTerms, 'leadMs'>,
 ): {
   limited: StatementPart<Column | 'spend_limit_micros'>;
   note: (hold: StatementPart<'id' | 'held_micros' | 'is_exhausted'>) => StatementPart;
 } {
   const locked = statementPart('label_locked')`
-    SELECT run.account_id, room.* FROM ${run} run
-    CROSS JOIN LATERAL lock_label_rooms(run.account_id, run.limited_labels, run.metadata, run.api_key_id) AS room
-    WHERE run.limited_labels IS NOT NULL`;
+    SELECT r.account_id, room.* FROM ${run} r
+    CROSS JOIN LATERAL lock_label_rooms(r.account_id, r.limited_labels, r.metadata, r.api_key_id) AS room
+    WHERE r.limited_labels IS NOT NULL AND ${needsMore(terms)}`;
   const rooms = statementPart('label_rooms')`
     SELECT least(CASE WHEN daily_at_cap = 'finish' THEN NULL ELSE day_room END, CASE WHEN monthly_at_cap = 'finish' THEN NULL ELSE month_room END) AS room
     FROM ${locked}`;

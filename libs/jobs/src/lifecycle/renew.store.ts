@@ -52,8 +52,9 @@ export async function renewLease(
     FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt JOIN pools p ON p.id = j.pool_id
     CROSS JOIN LATERAL (SELECT greatest(j.engine_ms, least(${engineMs}::bigint, ${elapsedMs})) AS engine_ms) e
     WHERE ${holdsFence(fence)} FOR UPDATE OF j`;
-  const { limited, note } = withinLabelsParts<RunColumn>(run);
-  const { hold, writes } = extendHold(limited, { leadMs: leaseSeconds * 1_000, stepMs: holdExtensionSeconds * 1_000 });
+  const terms = { leadMs: leaseSeconds * 1_000, stepMs: holdExtensionSeconds * 1_000 };
+  const { limited, note } = withinLabelsParts<RunColumn>(run, terms);
+  const { hold, writes } = extendHold(limited, terms);
   const job = statementPart('job')`
     UPDATE jobs j SET lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
       progress = coalesce(${progressOrNull(progress)}::jsonb, j.progress), engine_ms = run.engine_ms,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Prisma } from '@prisma/client';
 import pg from 'pg';
 import { newId } from '@millrace/contracts';
 import { readSettings } from '@millrace/platform';
@@ -105,6 +106,39 @@ describe('a submission that finds room and credits, and waits for a lock', () =>
     }
     await refused;
     expect(await test.database.models.job.count({ where: { accountId: first.accountId } })).toBe(1);
+  });
+});
+
+describe('a heartbeat of a job that a cap counts', () => {
+  const LABEL_USE = 'SELECT FROM label_use WHERE account_id = $1 FOR UPDATE';
+  const claim = async () => {
+    const capped = await makeAccount(test.database, { micros: 10_000_000n });
+    const { poolId } = await makePool(test.database);
+    await test.database.execute(Prisma.sql`
+      INSERT INTO label_rules (id, account_id, label, value, daily_micros, daily_at_cap)
+      VALUES (${newId()}::uuid, ${capped}::uuid, '@account', '', 1000000, 'stop')`);
+    const jobs = new JobWorld(test, { accountId: capped, poolId });
+    const run = await jobs.start(await jobs.submit({ holdMicros: 60_000n, priceMicrosPerSecond: 1_000n }));
+    await jobs.claimedSecondsAgo(run.jobId, 3_600);
+    await holder.query('BEGIN');
+    await holder.query(LABEL_USE, [capped]);
+    return (engineMs: number) =>
+      test.database.transaction(async (tx) => {
+        await tx.execute(Prisma.sql`SET LOCAL lock_timeout = 100`);
+        return jobs.beat(run, engineMs, tx);
+      });
+  };
+  afterEach(() => holder.query('ROLLBACK'));
+
+  it('waits for no other job of the account while its hold is ample', async () => {
+    const beat = await claim();
+    expect(await beat(49_000)).toMatchObject({ exhausted: false });
+  });
+
+  it('waits for its turn where the hold is to be extended, or is used up', async () => {
+    const beat = await claim();
+    await expect(beat(50_001)).rejects.toThrow('lock timeout');
+    await expect(beat(60_000)).rejects.toThrow('lock timeout');
   });
 });
 

@@ -43,6 +43,9 @@ CREATE OR REPLACE FUNCTION public.count_first_key()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
+    IF current_setting('millrace.counts_caps', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
     UPDATE label_use u SET day_warned = 0, month_warned = 0, day_mail = 0, month_mail = 0, day_stopped_on = NULL, month_stopped_on = NULL
     WHERE u.account_id = NEW.account_id AND u.label = NEW.label AND u.value = NEW.value;
     INSERT INTO label_use AS u (account_id, label, value, day, day_micros, month_micros)

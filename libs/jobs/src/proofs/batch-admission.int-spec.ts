@@ -10,7 +10,7 @@ import type { SubmittedBatch } from '../batches/batch-submissions.service';
 import { BatchWorld } from '../fixtures/batch-world';
 import { JobWorld } from '../fixtures/job-world';
 import { composeLabelRules } from '../labels';
-import { composeSpendCaps, type SpendCapDraft } from '../spend';
+import { NOTHING_SUMMED, composeSpendCaps, type SpendCapDraft } from '../spend';
 import type { LabelRuleDraft } from '../labels/label-rule';
 import { refusalOf } from '../submission';
 
@@ -57,7 +57,7 @@ async function open({ credits, rules, caps }: Limits): Promise<{ world: BatchWor
     }
     for (const { ofKey = false, ...cap } of caps) {
       const scope = ofKey ? { scope: 'key' as const, keyId: apiKeyId } : { scope: 'account' as const, keyId: null };
-      await composeSpendCaps(test.database).put(tx, accountId, { ...noCap, ...scope, ...cap });
+      await composeSpendCaps(test.database).put(tx, accountId, { ...noCap, ...scope, ...cap }, NOTHING_SUMMED);
     }
   });
   return { world, apiKeyId };

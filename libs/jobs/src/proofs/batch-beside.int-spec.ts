@@ -9,7 +9,7 @@ import { JobAudit } from '../audit';
 import type { SubmittedBatch } from '../batches/batch-submissions.service';
 import { BatchWorld } from '../fixtures/batch-world';
 import { JobWorld, cloudScope, endingOf } from '../fixtures/job-world';
-import { RecountFreshCapsLoop, SpendCapStore, composeSpendCaps } from '../spend';
+import { RecountFreshCapsLoop, SpendCapStore, NOTHING_SUMMED, composeSpendCaps } from '../spend';
 import { endJob } from '../lifecycle/end.store';
 
 /** More than one group of them. */
@@ -35,10 +35,15 @@ async function openWorld(): Promise<void> {
 
 async function putCap(): Promise<void> {
   await test.database.transaction((tx) =>
-    composeSpendCaps(test.database).put(tx, world.accountId, {
-      ...{ scope: 'account', keyId: null, dailyMicros: 1_000_000_000n, monthlyMicros: null },
-      ...{ dailyAtCap: 'stop', monthlyAtCap: 'stop' },
-    }),
+    composeSpendCaps(test.database).put(
+      tx,
+      world.accountId,
+      {
+        ...{ scope: 'account', keyId: null, dailyMicros: 1_000_000_000n, monthlyMicros: null },
+        ...{ dailyAtCap: 'stop', monthlyAtCap: 'stop' },
+      },
+      NOTHING_SUMMED,
+    ),
   );
 }
 

@@ -6,7 +6,7 @@ import { createTestDatabase, eventually, type TestDatabase } from '@millrace/tes
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { endingOf } from '../fixtures/job-world';
 import { LabelRuleStore, composeLabelRules, labelRefusal } from '../labels';
-import { composeSpendCaps, noteCapReached, type SpendCap, type SpendCapDraft } from '../spend';
+import { NOTHING_SUMMED, composeSpendCaps, noteCapReached, type SpendCap, type SpendCapDraft } from '../spend';
 import { endJob } from '../lifecycle/end.store';
 
 /** A second costs as much: a millisecond, one. */
@@ -27,7 +27,9 @@ const none: SpendCapDraft = {
   ...{ dailyAtCap: 'stop', monthlyAtCap: 'stop' },
 };
 const put = (draft: Partial<SpendCapDraft>): Promise<SpendCap> =>
-  test.database.transaction((tx) => composeSpendCaps(test.database).put(tx, jobs.accountId, { ...none, ...draft }));
+  test.database.transaction((tx) =>
+    composeSpendCaps(test.database).put(tx, jobs.accountId, { ...none, ...draft }, NOTHING_SUMMED),
+  );
 const remove = ({ id }: { id: string }): Promise<unknown> =>
   test.database.transaction((tx) => composeSpendCaps(test.database).delete(tx, jobs.accountId, id));
 async function makeKey(): Promise<string> {

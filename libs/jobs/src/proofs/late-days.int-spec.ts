@@ -3,7 +3,7 @@ import { RefusedError } from '@millrace/database';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { LabelRuleStore } from '../labels';
-import { SpendCapStore, composeSpendCaps } from '../spend';
+import { SpendCapStore, NOTHING_SUMMED, composeSpendCaps } from '../spend';
 
 const PRICE = 1_000n;
 const tomorrow = Prisma.sql`(now() AT TIME ZONE 'UTC')::date + 1`;
@@ -18,10 +18,15 @@ afterAll(() => test.drop());
 async function nextDay({ dailyMicros, chargedMicros }: { dailyMicros: bigint; chargedMicros: bigint }) {
   const jobs = await CreditJobs.make(test, 1_000_000n);
   await test.database.transaction((tx) =>
-    composeSpendCaps(test.database).put(tx, jobs.accountId, {
-      ...{ scope: 'account', keyId: null, dailyMicros, monthlyMicros: null },
-      ...{ dailyAtCap: 'stop', monthlyAtCap: 'stop' },
-    }),
+    composeSpendCaps(test.database).put(
+      tx,
+      jobs.accountId,
+      {
+        ...{ scope: 'account', keyId: null, dailyMicros, monthlyMicros: null },
+        ...{ dailyAtCap: 'stop', monthlyAtCap: 'stop' },
+      },
+      NOTHING_SUMMED,
+    ),
   );
   await jobs.submit(30_000n, PRICE);
   const claimed = await jobs.start();

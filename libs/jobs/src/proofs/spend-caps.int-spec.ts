@@ -12,6 +12,7 @@ import { endingOf } from '../fixtures/job-world';
 import {
   CancelSpentJobsLoop,
   SpendCapStore,
+  NOTHING_SUMMED,
   composeSpendCaps,
   noteCapReached,
   type SpendCap,
@@ -36,7 +37,9 @@ const none: SpendCapDraft = {
 };
 const make = (): Promise<CreditJobs> => CreditJobs.make(test, 10_000_000n);
 const cap = ({ accountId }: CreditJobs, draft: Partial<SpendCapDraft>): Promise<SpendCap> =>
-  test.database.transaction((tx) => composeSpendCaps(test.database).put(tx, accountId, { ...none, ...draft }));
+  test.database.transaction((tx) =>
+    composeSpendCaps(test.database).put(tx, accountId, { ...none, ...draft }, NOTHING_SUMMED),
+  );
 async function standing({ accountId }: CreditJobs, label = '@account', value = ''): Promise<Record<string, unknown>> {
   const [row] = await test.database.rows<Record<string, unknown>>(Prisma.sql`
     SELECT live, held_micros, day_micros, month_micros, day_stopped_on IS NOT NULL AS stopped FROM label_use

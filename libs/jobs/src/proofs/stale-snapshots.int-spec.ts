@@ -5,7 +5,7 @@ import { JobAudit } from '../audit';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { endingOf } from '../fixtures/job-world';
 import { LabelRuleStore } from '../labels';
-import { composeSpendCaps } from '../spend';
+import { NOTHING_SUMMED, composeSpendCaps } from '../spend';
 import { endJob } from '../lifecycle/end.store';
 import { RetiredPoolStore } from '../retired/retired-pool.store';
 
@@ -47,10 +47,15 @@ async function running(micros: bigint, hold: bigint) {
 const capped =
   ({ accountId }: CreditJobs, dailyMicros: bigint) =>
   (tx: Statements): Promise<unknown> =>
-    composeSpendCaps(test.database).put(tx, accountId, {
-      ...{ scope: 'account', keyId: null, dailyMicros, monthlyMicros: null },
-      ...{ dailyAtCap: 'stop', monthlyAtCap: 'stop' },
-    });
+    composeSpendCaps(test.database).put(
+      tx,
+      accountId,
+      {
+        ...{ scope: 'account', keyId: null, dailyMicros, monthlyMicros: null },
+        ...{ dailyAtCap: 'stop', monthlyAtCap: 'stop' },
+      },
+      NOTHING_SUMMED,
+    );
 
 /** All that is wrong with jobs, queues and counts by label. */
 async function findings(): Promise<unknown[]> {

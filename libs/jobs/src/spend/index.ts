@@ -6,5 +6,6 @@ export { noteCapReached, noteCapsReached } from './note-cap-reached';
 export { RecountFreshCapsLoop } from './recount-fresh-caps.loop';
 export { RecountKeyCapsLoop } from './recount-key-caps.loop';
 export { SpendCapStore, type SpendCap } from './spend-cap.store';
+export { NOTHING_SUMMED, sumUsage } from './summed-usage.store';
 export { SpendCaps, type SpendCapDraft } from './spend-caps.service';
 export { mostUsed, showsStanding, type SpendStanding } from './spend-standing';

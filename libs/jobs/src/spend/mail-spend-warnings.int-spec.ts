@@ -4,6 +4,7 @@ import { newId } from '@millrace/contracts';
 import { createTestDatabase, eventually, makeAccount, type TestDatabase } from '@millrace/testing';
 import { labelLoops } from '../labels';
 import { composeSpendCaps } from './compose-spend';
+import { NOTHING_SUMMED } from './summed-usage.store';
 import { MailSpendWarningsLoop } from './mail-spend-warnings.loop';
 import type { SpendCapDraft } from './spend-caps.service';
 
@@ -48,7 +49,9 @@ const none: SpendCapDraft = {
 };
 /** Set a cap of the account, as it does itself. */
 const put = (draft: Partial<SpendCapDraft>) =>
-  test.database.transaction((tx) => composeSpendCaps(test.database).put(tx, accountId, { ...none, ...draft }));
+  test.database.transaction((tx) =>
+    composeSpendCaps(test.database).put(tx, accountId, { ...none, ...draft }, NOTHING_SUMMED),
+  );
 const use = (label: string, value: string, heldMicros: bigint, of = accountId) =>
   test.database.models.labelUse.upsert({
     where: { accountId_label_value: { accountId: of, label, value } },

@@ -3,6 +3,7 @@ import type { ItemSweep, Loop, LoopReport } from '@millrace/platform';
 import { freshCaps } from './fresh-caps';
 import { recountCap, type CapCounts } from './recount-cap';
 import type { FreshCap, SpendCapStore } from './spend-cap.store';
+import { sumUsage } from './summed-usage.store';
 
 /**
  * Counts by a cap what was charged for jobs that were recorded beside it and have ended before they were adopted. Apart from the adoption,
@@ -14,7 +15,9 @@ export class RecountFreshCapsLoop implements Loop {
   private readonly sweep: ItemSweep<FreshCap>;
 
   constructor(database: Database, store: CapCounts & Pick<SpendCapStore, 'listFresh'>) {
-    this.sweep = freshCaps(database, store, (cap) => recountCap(database, store, cap));
+    this.sweep = freshCaps(database, store, async (cap) =>
+      recountCap(database, store, cap, await sumUsage(database, cap.accountId)),
+    );
   }
 
   runOnce(report?: LoopReport): Promise<number> {

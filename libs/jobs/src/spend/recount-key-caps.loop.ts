@@ -1,7 +1,8 @@
 import type { Database } from '@millrace/database';
 import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
 import { recountCap, type CapCounts } from './recount-cap';
-import type { FreshCap, SpendCapStore } from './spend-cap.store';
+import type { SpendCapStore } from './spend-cap.store';
+import { sumUsage } from './summed-usage.store';
 
 const PAGE = 200;
 
@@ -12,18 +13,32 @@ const PAGE = 200;
 export class RecountKeyCapsLoop implements Loop {
   readonly name = 'recount-key-caps';
   readonly everyMs = 3_600_000;
-  private readonly sweep: ItemSweep<FreshCap>;
+  private readonly sweep: ItemSweep<{ accountId: string }>;
 
-  constructor(database: Database, store: CapCounts & Pick<SpendCapStore, 'listOfLines'>) {
+  constructor(
+    private readonly database: Database,
+    private readonly store: CapCounts & Pick<SpendCapStore, 'listWithLines' | 'listOfLines'>,
+  ) {
     this.sweep = new ItemSweep({
       limit: PAGE,
-      page: (after, limit) => store.listOfLines(database, { after, limit }),
-      keyOf: ({ id }) => id,
-      work: (cap) => recountCap(database, store, cap),
+      page: (after, limit) => store.listWithLines(database, { after, limit }),
+      keyOf: ({ accountId }) => accountId,
+      work: ({ accountId }) => this.recount(accountId),
     });
   }
 
   runOnce(report?: LoopReport): Promise<number> {
     return this.sweep.run(report);
+  }
+
+  /** All caps of an account by one sum of its month. */
+  private async recount(accountId: string): Promise<boolean> {
+    const { database, store } = this;
+    const summed = await sumUsage(database, accountId);
+    let changed = false;
+    for (const cap of await store.listOfLines(database, accountId)) {
+      changed = (await recountCap(database, store, cap, summed)) || changed;
+    }
+    return changed;
   }
 }

@@ -13,6 +13,7 @@ import {
   type RuleKey,
 } from '../labels';
 import type { JobScope } from '../state';
+import type { SummedUsage } from './summed-usage.store';
 
 /** A rule that limits what is spent, with what is used of it. */
 export interface SpendCap extends LabelRule {
@@ -44,15 +45,29 @@ const isDayStopped = Prisma.sql`(r.daily_at_cap = 'stop' AND u.day_stopped_on >=
 const isMonthStopped = Prisma.sql`
   (r.monthly_at_cap = 'stop' AND date_trunc('month', u.month_stopped_on) >= date_trunc('month', ${today}))`;
 
-/** What was charged today, and this month, by each value of a cap, as `s`. */
-function chargedBy(accountId: string, { label, value }: RuleKey): Prisma.Sql {
+/** Whether the cap `r` counts what several keys submit. */
+const isOfLine = Prisma.sql`r.label = ${KEY_LABEL} AND EXISTS (
+  SELECT FROM api_keys k WHERE k.account_id = r.account_id AND k.spend_keys IS NOT NULL
+    AND (r.value IS NULL OR r.value = ANY(k.spend_keys::text[]) AND r.value <> k.id::text))`;
+/** The day (UTC) on which the statement begins: after the locks that its transaction waited for. */
+const countDay = Prisma.sql`(statement_timestamp() AT TIME ZONE 'UTC')::date`;
+
+/** What was charged today, and this month, by each value of a cap, as `s`: what is summed, and the usage since. */
+function chargedBy(accountId: string, { label, value }: RuleKey, { until, sums }: SummedUsage): Prisma.Sql {
   const values = label === KEY_LABEL ? Prisma.sql`unnest(spend_keys_of(g.api_key_id))` : Prisma.sql`(VALUES (''))`;
+  const sumSince = (day: Prisma.Sql): Prisma.Sql =>
+    Prisma.sql`coalesce(sum(g.micros) FILTER (WHERE g.day >= ${day}), 0)::bigint`;
   return Prisma.sql`(
-    SELECT counted.value::text, sum(g.month_micros)::bigint AS month_micros, sum(g.day_micros)::bigint AS day_micros FROM (
-      SELECT g.api_key_id, sum(g.charged_micros) AS month_micros,
-        coalesce(sum(g.charged_micros) FILTER (WHERE g.finished_at >= ${today}::timestamp AT TIME ZONE 'UTC'), 0) AS day_micros
-      FROM usage_records g
-      WHERE g.account_id = ${accountId}::uuid AND g.finished_at >= date_trunc('month', now(), 'UTC') GROUP BY g.api_key_id
+    SELECT counted.value::text, ${sumSince(Prisma.sql`date_trunc('month', ${countDay})`)} AS month_micros, ${sumSince(countDay)} AS day_micros
+    FROM (
+      SELECT g.api_key_id, g.day, sum(g.micros) AS micros FROM (
+        SELECT b."apiKeyId" AS api_key_id, b.day, b.micros
+        FROM jsonb_to_recordset(${JSON.stringify(sums)}::jsonb) AS b ("apiKeyId" uuid, day date, micros bigint)
+        UNION ALL
+        SELECT r.api_key_id, (r.finished_at AT TIME ZONE 'UTC')::date, r.charged_micros FROM usage_records r
+        WHERE r.account_id = ${accountId}::uuid
+          AND r.finished_at >= greatest(${until}::timestamptz, date_trunc('month', statement_timestamp(), 'UTC'))
+      ) g GROUP BY g.api_key_id, g.day
     ) g CROSS JOIN LATERAL ${values} AS counted (value)
     WHERE ${value}::text IS NULL OR counted.value::text = ${value}::text GROUP BY 1
   ) s`;
@@ -116,26 +131,37 @@ export class SpendCapStore {
   }
 
   /** Whether a cap counts something else than the records of usage say. Locks nothing: a job's end writes both at once. */
-  async isMiscounted(statements: Statements, accountId: string, cap: RuleKey): Promise<boolean> {
+  async isMiscounted(statements: Statements, accountId: string, cap: RuleKey, summed: SummedUsage): Promise<boolean> {
     const rows = await statements.rows(Prisma.sql`
-      SELECT 1 FROM ${chargedBy(accountId, cap)}
+      SELECT 1 FROM ${chargedBy(accountId, cap, summed)}
       LEFT JOIN label_use u ON u.account_id = ${accountId}::uuid AND u.label = ${cap.label} AND u.value = s.value
       WHERE (s.day_micros, s.month_micros) IS DISTINCT FROM (${dayMicros}, ${monthMicros}) LIMIT 1`);
     return rows.length > 0;
   }
 
   /**
+   * The transaction counts by caps of keys itself (`countCharged`): the trigger `label_rules_count_trigger`, which does so for processes of before
+   * `caps_counted_by_who_sets_them`, leaves it to that.
+   */
+  async countsItself(tx: Statements): Promise<void> {
+    await tx.rows(Prisma.sql`SELECT set_config('millrace.counts_caps', 'on', true) AS on`);
+  }
+
+  /**
    * Take what was charged today and this month from the records of usage: a cap counts from the start of its day and month. Rows are
    * locked first, in a statement of their own: a job that ends meanwhile is in the sum of the next, or adds to it afterwards.
+   *
+   * @param summed what was summed before: what is read with the rows locked is the usage since then.
    */
-  async countCharged(tx: Statements, accountId: string, cap: RuleKey): Promise<void> {
+  async countCharged(tx: Statements, accountId: string, cap: RuleKey, summed: SummedUsage): Promise<void> {
     await lockUse(tx, accountId, cap);
     await tx.execute(Prisma.sql`
       INSERT INTO label_use AS u (account_id, label, value, day, day_micros, month_micros)
-      SELECT ${accountId}::uuid, ${cap.label}::text, s.value, ${today}, s.day_micros, s.month_micros
-      FROM ${chargedBy(accountId, cap)} ORDER BY s.value
+      SELECT ${accountId}::uuid, ${cap.label}::text, s.value, ${countDay}, s.day_micros, s.month_micros
+      FROM ${chargedBy(accountId, cap, summed)} ORDER BY s.value
       ON CONFLICT (account_id, label, value) DO UPDATE
-        SET day = excluded.day, day_micros = excluded.day_micros, month_micros = excluded.month_micros`);
+        SET day = excluded.day, day_micros = excluded.day_micros, month_micros = excluded.month_micros
+        WHERE (u.day > excluded.day) IS NOT TRUE`);
   }
 
   /** Forget what was charged under a cap that is deleted: from now on not all is counted. Where another cap counts it, it stays. */
@@ -175,17 +201,21 @@ export class SpendCapStore {
       ORDER BY r.id LIMIT ${limit}`);
   }
 
-  /** Caps that count what several keys submit, in the order of their ids: of a key that was rotated or made others, and of each key where one is. */
-  async listOfLines(
+  /** Accounts with caps that count what several keys submit (`listOfLines`), in the order of their ids. */
+  async listWithLines(
     statements: Statements,
     { after, limit }: { after: string | null; limit: number },
-  ): Promise<FreshCap[]> {
+  ): Promise<{ accountId: string }[]> {
+    return statements.rows(Prisma.sql`
+      SELECT DISTINCT r.account_id FROM label_rules r
+      WHERE r.account_id > ${after ?? BEFORE_ALL}::uuid AND ${isOfLine} ORDER BY r.account_id LIMIT ${limit}`);
+  }
+
+  /** Caps of an account that count what several keys submit: of a key that was rotated or made others, and of each key where one is. */
+  async listOfLines(statements: Statements, accountId: string): Promise<FreshCap[]> {
     return statements.rows(Prisma.sql`
       SELECT r.id, r.account_id, r.label, r.value FROM label_rules r
-      WHERE r.label = ${KEY_LABEL} AND r.id > ${after ?? BEFORE_ALL}::uuid AND EXISTS (
-        SELECT FROM api_keys k WHERE k.account_id = r.account_id AND k.spend_keys IS NOT NULL
-          AND (r.value IS NULL OR r.value = ANY(k.spend_keys::text[]) AND r.value <> k.id::text))
-      ORDER BY r.id LIMIT ${limit}`);
+      WHERE r.account_id = ${accountId}::uuid AND ${isOfLine} ORDER BY r.id`);
   }
 
   /** Jobs that wait or run though a cap with `stop` is used up, in the order of their ids. */

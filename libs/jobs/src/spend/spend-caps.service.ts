@@ -2,6 +2,7 @@ import { Refusal } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import { ACCOUNT_LABEL, KEY_LABEL, type AtCap, type LabelRule, type LabelRules, type LabelRuleStore } from '../labels';
 import type { SpendCap, SpendCapStore } from './spend-cap.store';
+import { sumUsage, type SummedUsage } from './summed-usage.store';
 
 /** A cap on what all jobs of an account, or those of a key, may cost. */
 export interface SpendCapDraft {
@@ -34,13 +35,19 @@ export class SpendCaps {
     return this.store.limitsAny(tx, accountId, keyIds);
   }
 
+  /** Sum what an account was charged this month, for `put`: before the transaction of the act, in which jobs of the account wait. */
+  async sumUsage(accountId: string): Promise<SummedUsage> {
+    return sumUsage(this.database, accountId);
+  }
+
   /**
    * Make or change a cap, in the transaction of the act that records it. It counts what was charged since the day and month began, and all
    * jobs that have not ended.
    *
+   * @param summed what `sumUsage` has summed before.
    * @throws Refusal `invalid_request` when it names a key that the account has not, or the account has as many rules as it may.
    */
-  async put(tx: Statements, accountId: string, draft: SpendCapDraft): Promise<SpendCap> {
+  async put(tx: Statements, accountId: string, draft: SpendCapDraft, summed: SummedUsage): Promise<SpendCap> {
     const { keyId, dailyMicros, monthlyMicros, dailyAtCap, monthlyAtCap } = draft;
     const value = keyId && (await this.store.countsAs(tx, accountId, keyId));
     if (keyId !== null && value === null) {
@@ -50,8 +57,9 @@ export class SpendCaps {
     const limits = { dailyMicros, monthlyMicros, dailyAtCap, monthlyAtCap, maxJobs: null, retentionSeconds: null };
     // Before the rule, with which what counts jobs is locked: their ends lock them first.
     await this.store.adopt(tx, accountId, key);
+    await this.store.countsItself(tx);
     const rule = await this.rules.put(tx, accountId, { ...key, ...limits });
-    await this.store.countCharged(tx, accountId, key);
+    await this.store.countCharged(tx, accountId, key, summed);
     const put = (await this.store.list(tx, accountId)).find(({ id }) => id === rule.id);
     if (put === undefined) throw new Error('the spend cap that was set is not there');
     return put;

@@ -953,14 +953,12 @@ CREATE OR REPLACE FUNCTION public.withdraw_outputs(job uuid)
  LANGUAGE plpgsql
 AS $function$
 DECLARE
+    last_billed CONSTANT smallint := coalesce((SELECT max(t.attempt) FROM job_attempts t WHERE t.job_id = job AND t.billed_ms > 0), 0);
     withdrawn integer;
 BEGIN
     UPDATE assets a SET expires_at = now() FROM job_outputs o
-    WHERE o.job_id = job AND a.id = o.asset_id AND (a.expires_at IS NULL OR a.expires_at > now())
-      AND NOT EXISTS (SELECT FROM job_attempts t WHERE t.job_id = job AND t.attempt = o.attempt AND t.billed_ms > 0);
-    DELETE FROM job_outputs o
-    WHERE o.job_id = job
-      AND NOT EXISTS (SELECT FROM job_attempts t WHERE t.job_id = job AND t.attempt = o.attempt AND t.billed_ms > 0);
+    WHERE o.job_id = job AND a.id = o.asset_id AND (a.expires_at IS NULL OR a.expires_at > now()) AND o.attempt > last_billed;
+    DELETE FROM job_outputs o WHERE o.job_id = job AND o.attempt > last_billed;
     GET DIAGNOSTICS withdrawn = ROW_COUNT;
     RETURN withdrawn;
 END

@@ -19,7 +19,7 @@ export interface RecordedAttempt {
   engineMs: number | null;
   /** Why it failed, where it was tried again by policy, or why it was handed back, where its worker had no room for its models. */
   error: JobFailure | null;
-  /** Engine time that is billed of it, in milliseconds, where it was tried again by policy; null where it was not. */
+  /** Engine time that is billed with it, also for attempts before it, in milliseconds, where it was tried again by policy; null where it was not. */
   billedMs: number | null;
 }
 
@@ -52,44 +52,62 @@ export interface JobAttempt extends Omit<RecordedAttempt, 'billedMs'> {
 /** The attempts of a job in order, each with how it ended and whether it was charged. */
 export function describeAttempts(job: AttemptsRow): JobAttempt[] {
   const last = job.attempts.at(-1);
-  const charged = chargedAttempt(job);
+  const charges = chargesOf(job);
   return job.attempts.map((attempt) => ({
     ...attempt,
     message: messageOf(attempt, attempt === last, job.status),
     // The job's error is that of the attempt that ended it.
     error: attempt === last && isTerminal(job.status) && attempt.error === null ? job.error : attempt.error,
-    charge: chargeOf(job, attempt, charged),
+    charge: charges.get(attempt) ?? null,
   }));
 }
 
 /**
- * The attempt that the charge of the job is for: the last of one that succeeded; else the one with the longest engine time, because a
- * graph that ended the engine is billed for it (`lifecycle/settlement.ts`).
+ * Which attempts are charged. Each that was billed when it was tried again was so with what was lost before it and not billed yet, and so is the end
+ * of the job (`lifecycle/settlement.ts`): of those that are billed together, the one with the longest engine time is charged, and the others are not.
+ *
+ * @returns nothing of those of which that is still open, and of none where jobs have no price.
  */
-function chargedAttempt({ status, isCharged, attempts }: AttemptsRow): RecordedAttempt | undefined {
-  if (!isCharged) return undefined;
-  if (status === 'succeeded') return attempts.at(-1);
-  return attempts
-    .filter((attempt) => !wasRetried(attempt))
+function chargesOf(job: AttemptsRow): Map<RecordedAttempt, AttemptCharge> {
+  const charges = new Map<RecordedAttempt, AttemptCharge>();
+  if (!job.hasPrice) return charges;
+  let together: RecordedAttempt[] = [];
+  for (const attempt of job.attempts) {
+    together.push(attempt);
+    if (attempt.billedMs === null || attempt.billedMs === 0) continue;
+    const charged = longestOf(together);
+    for (const one of together) charges.set(one, one === charged ? 'charged' : 'not_charged');
+    together = [];
+  }
+  const charged = job.isCharged ? chargedAtEnd(job.status, together) : undefined;
+  for (const attempt of together) {
+    if (attempt === charged) charges.set(attempt, 'charged');
+    else if (isDecided(job.status, attempt)) charges.set(attempt, 'not_charged');
+  }
+  return charges;
+}
+
+/** A graph that succeeds is charged for the attempt that did, and not for what was lost before. */
+function chargedAtEnd(status: JobStatus, together: readonly RecordedAttempt[]): RecordedAttempt | undefined {
+  return status === 'succeeded' ? together.at(-1) : longestOf(together);
+}
+
+/** Without those that were waived. */
+function longestOf(together: readonly RecordedAttempt[]): RecordedAttempt | undefined {
+  return together
+    .filter(({ billedMs }) => billedMs !== 0)
     .reduce<RecordedAttempt | undefined>(
       (longest, attempt) => ((attempt.engineMs ?? 0) >= (longest?.engineMs ?? 0) ? attempt : longest),
       undefined,
     );
 }
 
-function chargeOf(
-  { hasPrice, status }: AttemptsRow,
-  attempt: RecordedAttempt,
-  charged: RecordedAttempt | undefined,
-): AttemptCharge | null {
-  if (!hasPrice || attempt.outcome === null) return null;
-  if (attempt.billedMs !== null) return attempt.billedMs > 0 ? 'charged' : 'not_charged';
-  if (attempt === charged) return 'charged';
-  // A lost engine is billed only when the job ends in another way than it should.
-  return isTerminal(status) || attempt.engineMs === null ? 'not_charged' : null;
+/** Whether it is known that an attempt is not charged: a lost engine is billed only when the job ends in another way than it should. */
+function isDecided(status: JobStatus, { outcome, engineMs, billedMs }: RecordedAttempt): boolean {
+  return outcome !== null && (billedMs !== null || isTerminal(status) || engineMs === null);
 }
 
-/** By the policy of the job: it was billed by itself. */
+/** By the policy of the job. */
 function wasRetried({ billedMs }: RecordedAttempt): boolean {
   return billedMs !== null;
 }

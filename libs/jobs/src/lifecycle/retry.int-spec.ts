@@ -169,6 +169,33 @@ describe('a job with a retry policy', () => {
     expect(await rowOf(job.id)).toMatchObject({ delivery: 'paused', retries: 1 });
     const moved = await lifecycle.finish(await runAgain(job), failed('node_execution_error', 500, 'engine_failed'));
     expect(moved).toMatchObject({ status: 'failed', attempt: 4, chargedMicros: 3_500n });
+    const [charged, not] = [{ charge: 'charged' }, { charge: 'not_charged' }];
+    expect(await attemptsOf(job)).toMatchObject([charged, not, not, charged]);
+  });
+
+  it('shows which attempts its charges are for, and keeps what was lost and paid for', async () => {
+    const sequence = async (): Promise<TestDraft> => {
+      const job = await world.submit();
+      const first = await run(job);
+      await output(first);
+      await lifecycle.giveUp(first, { by: 'engine', reason: 'it ended', engineMs: 9_000 });
+      await fail(await run(job), 2_000);
+      return job;
+    };
+    const [charged, not] = [{ charge: 'charged' }, { charge: 'not_charged' }];
+    const failing = await sequence();
+    expect(await attemptsOf(failing)).toMatchObject([charged, not]);
+    const moved = await lifecycle.finish(await runAgain(failing), failed('engine_error', 1_000, 'engine_failed'));
+    expect(moved?.chargedMicros).toBe(10_000n);
+    expect(await attemptsOf(failing)).toMatchObject([charged, not, charged]);
+    const waived = await sequence();
+    const third = await runAgain(waived);
+    await output(third, 2);
+    const ended = await lifecycle.finish(third, failed('output_storage_error', 900, 'output_not_stored'));
+    expect(ended?.chargedMicros).toBe(9_000n);
+    expect(await attemptsOf(waived)).toMatchObject([charged, not, not]);
+    const outputs = await test.database.models.jobOutput.findMany({ where: { jobId: waived.id } });
+    expect(outputs.map(({ attempt }) => attempt)).toEqual([1]);
   });
 
   it('whose workers are all lost is given to others as often as the policy says', async () => {
@@ -281,11 +308,17 @@ describe('a job with a retry policy', () => {
 });
 
 /** The attempt records an output. */
-async function output(claimed: ClaimedAttempt): Promise<void> {
+async function output(claimed: ClaimedAttempt, node = 1): Promise<void> {
   const { accountId } = claimed;
   const hash = `blake3:${randomBytes(32).toString('hex')}`;
   const { createdAt: bornAt } = await test.database.models.blob.create({ data: { accountId, hash, sizeBytes: 1n } });
-  const asset = { id: newId(), blob: { accountId, hash, bornAt }, contentType: 'text/plain', name: 'a.txt' };
+  const asset = { id: newId(), blob: { accountId, hash, bornAt }, contentType: 'text/plain', name: `${node}.txt` };
   const outputs = new OutputStore({ maxOutputsPerJob: 10 });
-  await outputs.record(test.database, claimed, { nodeId: '1', nodeIndex: 0, ordinal: 0, type: 'text', asset });
+  await outputs.record(test.database, claimed, {
+    nodeId: String(node),
+    nodeIndex: node,
+    ordinal: 0,
+    type: 'text',
+    asset,
+  });
 }

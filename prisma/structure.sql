@@ -1560,6 +1560,7 @@ CREATE TABLE ledger_audit_progress (
     transactions bigint DEFAULT 0 NOT NULL,
     findings integer DEFAULT 0 NOT NULL,
     updated_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    day_sums jsonb,
     CONSTRAINT ledger_audit_progress_pkey PRIMARY KEY (name)
 );
 

@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { NOTHING, type AuditPosition, type AuditSpan, type BookSums } from './audit-span';
+import { NOTHING, type AuditPosition, type AuditSpan } from './audit-span';
 
 /** Accounts that one step may read together. */
 const MOST_ACCOUNTS = 50;
@@ -17,11 +17,11 @@ export class AuditSpanStore {
 
   /** The span after a position; null at the end. */
   async next(tx: Statements, { accountId, part }: AuditPosition): Promise<AuditSpan | null> {
-    if (part !== null) return this.partOf(tx, accountId, part.reachedAt, part.sums);
+    if (part !== null) return this.partOf(tx, accountId, part);
     const accounts = await this.accountsAfter(tx, accountId);
     const [first] = accounts;
     if (first === undefined) return null;
-    if (first.transactions > this.transactions) return this.partOf(tx, first.accountId, null, NOTHING);
+    if (first.transactions > this.transactions) return this.partOf(tx, first.accountId, null);
     const accountIds: string[] = [];
     let together = 0;
     for (const account of accounts) {
@@ -29,7 +29,7 @@ export class AuditSpanStore {
       if (together > this.transactions) break;
       accountIds.push(account.accountId);
     }
-    return { accountIds, after: null, sums: NOTHING, until: null };
+    return { accountIds, after: null, sums: NOTHING, day: null, until: null };
   }
 
   /** Accounts that have credits, and how many transactions they have, counted up to one more than a span has. */
@@ -49,14 +49,15 @@ export class AuditSpanStore {
       ORDER BY b.account_id`);
   }
 
-  private async partOf(tx: Statements, accountId: string, after: Date | null, sums: BookSums): Promise<AuditSpan> {
+  private async partOf(tx: Statements, accountId: string, part: AuditPosition['part']): Promise<AuditSpan> {
+    const { reachedAt: after, sums, day } = part ?? { reachedAt: null, sums: NOTHING, day: null };
     const [end] = await tx.rows<{ at: Date }>(Prisma.sql`
       SELECT at FROM (
         SELECT t.at FROM ledger_transactions t
         WHERE t.account_id = ${accountId}::uuid AND ${laterThan('t.at', after)}
         ORDER BY t.at, t.id OFFSET ${this.transactions - 1} LIMIT 1
       ) last WHERE at < now() - make_interval(mins => ${SETTLED_MINUTES})`);
-    return { accountIds: [accountId], after, sums, until: end?.at ?? null };
+    return { accountIds: [accountId], after, sums, day, until: end?.at ?? null };
   }
 }
 

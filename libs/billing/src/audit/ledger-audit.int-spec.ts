@@ -1,10 +1,11 @@
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { Metrics, createLogger, type Finding } from '@millrace/platform';
-import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, makeAccount, readingRows, type TestDatabase } from '@millrace/testing';
 import { LedgerDaysStore } from '../ledger';
 import { AuditLedgerLoop } from './audit-ledger.loop';
 import { AuditProgressStore } from './audit-progress.store';
+import { NOTHING, type AuditPosition } from './audit-span';
 import { AuditSpanStore } from './audit-span.store';
 import { LedgerAudit } from './ledger-audit';
 import { LedgerAuditStore } from './ledger-audit.store';
@@ -27,12 +28,16 @@ beforeEach(async () => {
 });
 afterEach(() => test.drop());
 
-/** What jobs of the last month left in the books: each a hold of 30, a charge of 10, and a usage record. */
-async function useCredits(accountId: string, jobs: number): Promise<void> {
+/** What jobs of a time, the last month, left in the books: each a hold of 30, a charge of 10, and a usage record. */
+async function useCredits(
+  accountId: string,
+  jobs: number,
+  { since, span } = { since: Prisma.sql`now() - interval '31 d'`, span: Prisma.sql`interval '30 d'` },
+): Promise<void> {
   await tamper(
     Prisma.sql`CREATE TEMPORARY TABLE ended ON COMMIT DROP AS
       SELECT gen_random_uuid() AS job, gen_random_uuid() AS hold, gen_random_uuid() AS settle,
-        now() - interval '31 d' + n * interval '30 d' / ${jobs} AS at FROM generate_series(1, ${jobs}) n`,
+        ${since} + n * ${span} / ${jobs} AS at FROM generate_series(1, ${jobs}) n`,
     Prisma.sql`INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor, at)
       SELECT hold, ${accountId}::uuid, 'hold', job, 'job:' || job || ':hold', 'test', at FROM ended
       UNION ALL SELECT settle, ${accountId}::uuid, 'settle', job, 'job:' || job || ':end', 'test', at + interval '1 h' FROM ended`,
@@ -65,10 +70,13 @@ async function findings(audit = newAudit()): Promise<Finding[]> {
 }
 
 /** The loop of a process that has just started. */
-function newLoop(): { loop: AuditLedgerLoop; metrics: Metrics } {
+function newLoop(atOnce = AT_ONCE): { loop: AuditLedgerLoop; metrics: Metrics } {
   const metrics = new Metrics('test');
   const logger = createLogger('test', 'silent');
-  return { loop: new AuditLedgerLoop(test.database, newAudit(), new AuditProgressStore(), metrics, logger), metrics };
+  return {
+    loop: new AuditLedgerLoop(test.database, newAudit(atOnce), new AuditProgressStore(), metrics, logger),
+    metrics,
+  };
 }
 
 const valueOf = async (gauge: Metrics['ledgerFindings']): Promise<number | undefined> =>
@@ -142,6 +150,96 @@ describe('the closed days of an account', () => {
     expect((await findings()).map(({ check, subject }) => [check, subject])).toEqual(
       Array.from({ length: count }, () => ['closed-day-is-sum', large]),
     );
+  });
+});
+
+describe('an account with a day of many movements', () => {
+  const JOBS_OF_DAY = 1_000;
+  const TRANSACTIONS_OF_DAY = 2 * JOBS_OF_DAY;
+  /** The day has 20 parts. */
+  const PART = 100;
+  let busy: string;
+  beforeEach(async () => {
+    busy = await makeAccount(test.database, { micros: GIVEN });
+    await useCredits(busy, JOBS_OF_DAY, {
+      since: Prisma.sql`date_trunc('day', now(), 'UTC') - interval '2 d'`,
+      span: Prisma.sql`interval '20 h'`,
+    });
+    const days = new LedgerDaysStore();
+    while (await days.closeNext(test.database, busy));
+    await tamper(Prisma.sql`
+      INSERT INTO export_deliveries (account_id, day, state, location, usage_rows, usage_micros, ledger_rows, ledger_micros, usage_sha256, ledger_sha256)
+      VALUES (${busy}::uuid, (now() AT TIME ZONE 'UTC')::date - 2, 'delivered', 'a place', ${JOBS_OF_DAY}, ${10 * JOBS_OF_DAY}, ${TRANSACTIONS_OF_DAY},
+        ${10 * JOBS_OF_DAY}, '', '')`);
+    await test.database.execute(Prisma.sql`ANALYZE`);
+  });
+  const findingsOfDay = async (audit = newAudit(PART)): Promise<string[]> =>
+    (await findings(audit))
+      .filter(({ check }) => ['closed-day-is-sum', 'delivered-export-is-of-the-ledger'].includes(check))
+      .map(({ check }) => check);
+
+  it('is read once: no part reads again what those before it have read', async () => {
+    const perStep: number[] = [];
+    let position: AuditPosition | null = {
+      accountId: busy,
+      part: { reachedAt: new Date(0), sums: NOTHING, day: null },
+    };
+    while (position?.part) {
+      const from: AuditPosition = position;
+      position = await test.database.transaction(async (tx) => {
+        await tx.execute(Prisma.sql`SET LOCAL enable_seqscan = off`);
+        const audit = new LedgerAudit(tx, new AuditSpanStore(PART), new LedgerAuditStore());
+        const { result, rows } = await readingRows(tx, 'ledger_transactions', () => audit.step(from));
+        perStep.push(rows);
+        return result.next;
+      });
+    }
+    expect(perStep.length).toBeGreaterThan(TRANSACTIONS_OF_DAY / PART);
+    expect(Math.max(...perStep)).toBeLessThan(TRANSACTIONS_OF_DAY);
+  });
+
+  it('has its closed day and its export compared with all of it', async () => {
+    expect(await findingsOfDay()).toEqual([]);
+    await tamper(
+      Prisma.sql`UPDATE ledger_days SET charges_micros = charges_micros + 1, closing_micros = closing_micros + 1
+        WHERE account_id = ${busy}::uuid AND charges_micros <> 0`,
+    );
+    expect(await findingsOfDay()).toEqual(['closed-day-is-sum']);
+    await tamper(Prisma.sql`UPDATE export_deliveries SET usage_rows = usage_rows - 1`);
+    expect((await findingsOfDay()).sort()).toEqual(['closed-day-is-sum', 'delivered-export-is-of-the-ledger']);
+  });
+
+  it('is compared after restarts, and not where an earlier version read a part of it', async () => {
+    const round = async (between: () => Promise<unknown>): Promise<number | undefined> => {
+      for (;;) {
+        const { loop, metrics } = newLoop(PART);
+        if ((await loop.runOnce()) === 0) return valueOf(metrics.ledgerFindings);
+        await between();
+      }
+    };
+    await tamper(Prisma.sql`UPDATE export_deliveries SET ledger_rows = ledger_rows + 1`);
+    expect(await round(() => Promise.resolve())).toBe(1);
+    const forget = Prisma.sql`UPDATE ledger_audit_progress SET day_sums = NULL`;
+    expect(await round(() => test.database.execute(forget))).toBe(0);
+  });
+
+  it('that cannot be read in time is a finding, and keeps no account behind it from its audit', async () => {
+    const behind = await makeAccount(test.database, { micros: GIVEN });
+    await tamper(
+      Prisma.sql`UPDATE balances SET available_micros = available_micros + 7 WHERE account_id = ${behind}::uuid`,
+    );
+    const store = new LedgerAuditStore();
+    const sum = store.sum.bind(store);
+    jest.spyOn(store, 'sum').mockImplementation((tx, span) => {
+      if (span.accountIds.includes(busy)) throw new Error('Query read timeout');
+      return sum(tx, span);
+    });
+    const found = await findings(new LedgerAudit(test.database, new AuditSpanStore(PART), store));
+    expect(found.map(({ check, subject }) => [check, subject])).toEqual([
+      ['ledger-is-readable', busy],
+      ['balance-is-sum', behind],
+      ['lots-are-balance', behind],
+    ]);
   });
 });
 

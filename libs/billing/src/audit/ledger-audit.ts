@@ -1,7 +1,8 @@
-import type { Statements } from '@millrace/database';
+import { isStatementTimeout, type Statements } from '@millrace/database';
 import type { Auditor, Finding } from '@millrace/platform';
-import { START, type AuditPosition, type AuditSpan, type BookSums } from './audit-span';
+import { START, type AuditPosition, type AuditSpan } from './audit-span';
 import type { AuditSpanStore } from './audit-span.store';
+import { sumDay } from './day-sums.store';
 import type { LedgerAuditStore } from './ledger-audit.store';
 
 /** What a step of the audit found. */
@@ -32,19 +33,39 @@ export class LedgerAudit implements Auditor {
     }
   }
 
-  /** Check the span after a position. */
+  /**
+   * Check the span after a position. What cannot be read in the time of a statement is a finding, and the rest of its accounts is left out: it keeps no
+   * account behind it from its audit.
+   */
   async step(position: AuditPosition): Promise<AuditStep> {
     const span = await this.spans.next(this.database, position);
     if (span === null) return { findings: [], transactions: 0n, next: null };
     const findings: Finding[] = [];
-    for await (const finding of this.store.check(this.database, span)) findings.push(finding);
-    const { transactions, ...sums } = await this.store.sum(this.database, span);
-    return { findings, transactions, next: positionAfter(span, sums) };
+    try {
+      for await (const finding of this.store.check(this.database, span)) findings.push(finding);
+      const { transactions, ...sums } = await this.store.sum(this.database, span);
+      const { until } = span;
+      const part = until && { reachedAt: until, sums, day: await sumDay(this.database, span, until) };
+      return { findings, transactions, next: { accountId: lastOf(span), part } };
+    } catch (error) {
+      if (!isStatementTimeout(error)) throw error;
+      findings.push(notRead(span));
+      return { findings, transactions: 0n, next: { accountId: lastOf(span), part: null } };
+    }
   }
 }
 
-function positionAfter({ accountIds, until }: AuditSpan, sums: BookSums): AuditPosition {
+function lastOf({ accountIds }: AuditSpan): string {
   const accountId = accountIds.at(-1);
   if (accountId === undefined) throw new Error('a span of the ledger has no account');
-  return { accountId, part: until && { reachedAt: until, sums } };
+  return accountId;
+}
+
+function notRead({ accountIds, after }: AuditSpan): Finding {
+  const since = after === null ? '' : ` after ${after.toISOString()}`;
+  return {
+    check: 'ledger-is-readable',
+    subject: accountIds.join(', '),
+    detail: `The movements${since} could not be read in the time that a statement has (MILLRACE_DATABASE_TIMEOUT_MS): they are not audited.`,
+  };
 }

@@ -80,6 +80,34 @@ describe('closed days of a ledger', () => {
     expect(await closedDays()).toBe(4);
   });
 
+  it('are read in pages, and the same in pages of any size', async () => {
+    for (let second = 10; second < 40; second += 1) await post('grant', `2025-03-03T10:00:${second}Z`, second, 2);
+    const before = await statements();
+    for (const page of [1, 2, 5, 100]) {
+      const paged = new LedgerDaysStore(page);
+      await test.database.transaction(async (tx) => {
+        await tx.execute(Prisma.sql`SET LOCAL enable_seqscan = off`);
+        const read: number[] = [];
+        const counting = {
+          models: tx.models,
+          query: <T>(sql: Prisma.Sql): Promise<T[]> => tx.query<T>(sql),
+          execute: (sql: Prisma.Sql): Promise<number> => tx.execute(sql),
+          rows: async <T>(sql: Prisma.Sql): Promise<T[]> => {
+            const { result, rows } = await readingRows(tx, 'ledger_entries', () => tx.rows<T>(sql));
+            read.push(rows);
+            return result;
+          },
+        };
+        while (await paged.closeNext(counting, accountId));
+        // The planner may look at an end of an index.
+        expect(Math.max(...read)).toBeLessThan(Math.min(page, 60) + 5);
+      });
+      expect(await closedDays()).toBe(5);
+      expect(await statements()).toEqual(before);
+      await test.database.execute(Prisma.sql`DELETE FROM ledger_days WHERE account_id = ${accountId}::uuid`);
+    }
+  });
+
   it('are whole: one to which something may still be posted stays open', async () => {
     await closeAll();
     await post('grant', new Date().toISOString(), 5);

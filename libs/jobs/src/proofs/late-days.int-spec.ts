@@ -95,6 +95,16 @@ describe('a statement of the day before, in a day that others have begun', () =>
     expect(await row(jobs)).toMatchObject({ heldMicros: 40_000n, stopped: true });
   });
 
+  it('takes nothing of the later one from the records of usage', async () => {
+    const { jobs } = await nextDay({ dailyMicros: 500_000n, chargedMicros: 7_000n });
+    await test.database.execute(Prisma.sql`
+      INSERT INTO usage_records (job_id, account_id, status, billable_ms, charged_micros, finished_at)
+      VALUES (gen_random_uuid(), ${jobs.accountId}::uuid, 'succeeded', 1, 5000, now())`);
+    const cap = { label: '@account', value: '' };
+    await test.database.transaction((tx) => new SpendCapStore().countCharged(tx, jobs.accountId, cap, NOTHING_SUMMED));
+    expect(await row(jobs)).toMatchObject({ isItsDay: true, dayMicros: 7_000n });
+  });
+
   it('forgets nothing of a later month', async () => {
     const { jobs, claimed } = await nextDay({ dailyMicros: 500_000n, chargedMicros: 7_000n });
     await jobs.end(claimed, 0, 'succeeded');

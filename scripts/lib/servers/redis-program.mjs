@@ -22,6 +22,8 @@ const OLDEST = [6, 2];
 const POLICY = '/usr/sbin/policy-rc.d';
 const POLICY_MARK = '# Millrace: while it installs Redis, the package starts no service.';
 const SYSTEMD = '/run/systemd/system';
+/** What serves them instead; a stack of its own, such as the demo's, takes no server of others. */
+const OR_SERVER = 'or set REDIS_URL, which npm start, npm run dev and npm test use';
 const APT = ['-q', '-o', 'DPkg::Lock::Timeout=120'];
 
 /**
@@ -35,10 +37,11 @@ export async function redisProgram(scope) {
   const path = findProgram(NAMES, PLACES);
   if (path) return assertRecent(path);
   const apt = process.getuid?.() === 0 && existsSync('/etc/debian_version') ? findProgram(['apt-get']) : undefined;
-  if (!apt) throw new Failure(`No Redis server was found: ${howToInstall()}, or set REDIS_URL.`);
+  if (!apt) throw new Failure(`No Redis server was found: ${howToInstall()}, ${OR_SERVER}.`);
   await task(scope, 'Installing Redis', () => installByApt(scope, apt));
   const installed = findProgram(NAMES, PLACES);
-  if (!installed) throw new Failure('Redis was installed, yet no redis-server is there: set REDIS_URL.');
+  if (!installed)
+    throw new Failure(`Redis was installed, yet no redis-server is there: install it by hand, ${OR_SERVER}.`);
   return assertRecent(installed);
 }
 
@@ -56,7 +59,7 @@ function assertRecent(path) {
   const [oldestMajor = 0, oldestMinor = 0] = OLDEST;
   if (!version || major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
     const found = version ? `is version ${version[0].slice(2)}` : 'does not report its version';
-    throw new Failure(`${path} ${found}; Millrace needs Redis ${OLDEST.join('.')} or newer, or set REDIS_URL.`);
+    throw new Failure(`${path} ${found}; Millrace needs Redis ${OLDEST.join('.')} or newer, ${OR_SERVER}.`);
   }
   return path;
 }
@@ -77,7 +80,10 @@ async function installByApt(scope, apt) {
     await runTool(scope, apt, [...install, '--download-only'], { env });
     // Broken off here, it would leave the machine's packages half configured.
     const { code, output } = await runTool(scope, apt, install, { env, unbroken: true });
-    if (code !== 0) throw new Failure(`Redis could not be installed (${complaintIn(output, code)}); or set REDIS_URL.`);
+    if (code !== 0)
+      throw new Failure(
+        `Redis could not be installed (${complaintIn(output, code)}); install it by hand, ${OR_SERVER}.`,
+      );
     // It must not start at the next boot either: nobody asked for a service.
     if (existsSync(SYSTEMD)) await runTool(scope, 'systemctl', ['disable', 'redis-server'], { env });
   } finally {

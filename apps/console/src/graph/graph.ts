@@ -7,7 +7,7 @@ export interface Link {
 }
 
 /** An input of a node: a link, or a value as JSON text. Numbers stay text: seeds have 64 bits, a double has 53. */
-export interface GraphInput {
+interface GraphInput {
   name: string;
   link: Link | null;
   json: string;

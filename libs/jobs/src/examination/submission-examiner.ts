@@ -177,11 +177,14 @@ export class SubmissionExaminer {
     const signal = AbortSignal.timeout(timeoutMs);
     const began = new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT));
     try {
-      return (await this.pool.run({ ...task, began } as ExaminationTask | SliceTask, {
-        name,
-        transferList,
-        signal,
-      })) as Result;
+      return (await this.pool.run(
+        { ...task, began },
+        {
+          name,
+          transferList,
+          signal,
+        },
+      )) as Result;
     } catch (error) {
       if (signal.aborted) throw busy();
       if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') throw tooHeavy();

@@ -1,5 +1,5 @@
 export { boundedFailure } from './bounded-failure';
-export { boundedProgress, boundedTimings, logTail } from './bounded-run';
+export { boundedProgress, logTail } from './bounded-run';
 export { faultOf } from './fault';
 export {
   type ClaimedAttempt,

@@ -12,7 +12,7 @@ export {
   type AccountStatus,
   type DeploymentState,
 } from './access';
-export { ACCOUNT_LIMITS, type AccountLimitField, type AccountLimitName } from './account-limits';
+export { ACCOUNT_LIMITS, type AccountLimitField, type AccountLimitName } from './limits/account-limits';
 export {
   EXPIRES_IN_SECONDS,
   TAG_LIMITS,
@@ -45,7 +45,7 @@ export {
   type BatchView,
   type RetriedStatus,
 } from './batch';
-export { DEPLOYMENT_LIMITS } from './deployment-limits';
+export { DEPLOYMENT_LIMITS } from './limits/deployment-limits';
 export { boundedList } from './bounded-list';
 export { beginningOf, endOf } from './bounded-text';
 export { MEMBER_ROLES, isOwners, scopesOfRole, type MemberRole } from './members';

@@ -25,12 +25,9 @@ import {
 } from './batches';
 import {
   Claims,
-  DispatchLoop,
   Dispatcher,
-  OfferSetAsideJobsLoop,
-  RequeueMissingJobsLoop,
   SetAsideStore,
-  SweepLanesLoop,
+  composeDispatchLoops,
   UnclaimedStore,
   WarmClaimStore,
   WarmClaims,
@@ -56,7 +53,6 @@ import {
 import { CountJobsLoop, ForgetGonePools, GonePoolStore, JobMoveStore } from './objectives';
 import { JobHistories, JobHistoryStore, OperatorJobStore, OperatorJobs } from './operator';
 import { OutputRecorder, OutputStore } from './outputs';
-import { WorkingPoolsStore } from './state';
 import { MoveRetiredJobsLoop, RetiredJobs, RetiredPoolStore } from './retired';
 import { JobReuse, ReuseStore } from './reuse';
 import {
@@ -233,13 +229,9 @@ export function composeMaintenance(
 ): JobMaintenance {
   const { database, redis, metrics, settings } = parts;
   const { lanes, live, dispatcher, lifecycle, close } = composeMoves(parts);
-  const pools = new WorkingPoolsStore();
   return {
     loops: [
-      new DispatchLoop(database, pools, dispatcher),
-      new RequeueMissingJobsLoop(database, pools, dispatcher),
-      new OfferSetAsideJobsLoop(database, pools, new SetAsideStore(), lanes),
-      new SweepLanesLoop(database, new GonePoolStore(), new KeptLanes(redis.producer())),
+      ...composeDispatchLoops({ database, dispatcher, lanes, kept: new KeptLanes(redis.producer()) }),
       new FollowAccountLimitsLoop(database, new AccountQueueStore(), settings),
       new EndLeasesOfGoneWorkersLoop(database, new GoneWorkers(redis.producer()), settings),
       new RescueLostJobsLoop(database, lifecycle),

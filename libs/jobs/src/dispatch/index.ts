@@ -1,10 +1,8 @@
 export { Claims } from './claims.service';
-export { DispatchLoop } from './dispatch.loop';
+export { composeDispatchLoops } from './compose-dispatch-loops';
 export { Dispatcher } from './dispatcher';
 export { OfferSetAsideJobsLoop } from './offer-set-aside-jobs.loop';
-export { RequeueMissingJobsLoop } from './requeue-missing-jobs.loop';
 export { SetAsideStore } from './set-aside.store';
 export { UnclaimedStore } from './unclaimed.store';
-export { SweepLanesLoop } from './sweep-lanes.loop';
 export { WarmClaimStore } from './warm-claim.store';
 export { WarmClaims, isWarm, type ClaimResult, type ClaimingWorker } from './warm-claims.service';

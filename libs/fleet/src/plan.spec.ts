@@ -41,6 +41,7 @@ const worker = (id: string, more: Partial<PoolWorker> = {}): PoolWorker => ({
   capacity: 1,
   problem: null,
   unfitSeconds: null,
+  silentSeconds: null,
   scheduleMs: null,
   pullMs: null,
   bootMs: null,
@@ -232,6 +233,13 @@ describe('a step for a pool', () => {
     };
     expect([leaving(60), leaving(61)]).toEqual([[], ['a']]);
     expect(leaving(61, { demand: demand(1, ['a']) })).toEqual([]);
+    const silent = (silentSeconds: number, startSeconds: number): readonly string[] | undefined => {
+      const workers = [worker('a', { ready: false, silentSeconds })];
+      const members = [member('a', { startedAt: ago(600) })];
+      return plan({ demand: demand(1), engineClass: { ...engineClass, startSeconds }, members, workers }).order
+        ?.leaving;
+    };
+    expect([silent(60, 5), silent(61, 5), silent(90, 120), silent(121, 120)]).toEqual([[], ['a'], [], ['a']]);
     // Its host and process are those of one that went before it.
     expect(leaving(3_600, { members: [member('a')] })).toEqual([]);
   });

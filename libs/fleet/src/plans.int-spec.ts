@@ -94,7 +94,7 @@ describe('what a controller asks every second', () => {
       ['h-1', false, true],
       ['h-2', false, true],
     ]);
-    expect(lost[0]?.unfitSeconds).toBeGreaterThanOrEqual(75);
+    expect(lost[0]?.silentSeconds).toBeGreaterThanOrEqual(75);
   });
 
   it('looks up what the latest worker of each pool ran at once, however many it had', async () => {

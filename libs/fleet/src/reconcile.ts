@@ -49,6 +49,8 @@ export interface ReconcileParts {
  */
 export class Reconciler {
   private fence: bigint | null = null;
+  /** Since when each step has found PostgreSQL, on the clock of this process; null: the last one did not, or none was taken. */
+  private answeredSinceMs: number | null = null;
   private readonly starts = new StartWatch();
 
   constructor(
@@ -58,6 +60,15 @@ export class Reconciler {
 
   /** @returns whether this controller leads. */
   async step(): Promise<boolean> {
+    try {
+      return await this.stepOnce();
+    } catch (error) {
+      this.answeredSinceMs = null;
+      throw error;
+    }
+  }
+
+  private async stepOnce(): Promise<boolean> {
     const { database, leases } = this.parts;
     const untilMs = performance.now() + LEASE_SECONDS * 1_000;
     const fence = await leases.take(database, LEASE, this.holder, LEASE_SECONDS);
@@ -81,11 +92,12 @@ export class Reconciler {
     const pools = await served.pools(database, await working());
     const poolIds = pools.map(({ poolId }) => poolId);
     const present = observed.flatMap(({ members }) => members);
-    const [workers, known, recorded] = await Promise.all([
+    const [reported, known, recorded] = await Promise.all([
       served.workers(database, poolIds, present),
       classes.list(database),
       groups.list(database, poolIds),
     ]);
+    const workers = reported.map((worker) => this.withKnownSilence(worker));
     this.parts.listed(poolIds);
     await this.noteStarts(lead, observed, pools, workers);
     // Read last: a worker that is idle now may be drained.
@@ -113,6 +125,16 @@ export class Reconciler {
       if (changed && !(await groups.record(database, poolId, next, LEASE, lead.fence))) return;
       this.parts.recorded(poolId, next);
     }
+  }
+
+  /**
+   * A worker as far as its silence says something about it: who was silent while PostgreSQL was away could not report, and reports soon.
+   */
+  private withKnownSilence(worker: PoolWorker): PoolWorker {
+    const nowMs = performance.now();
+    const answeredForSeconds = (nowMs - (this.answeredSinceMs ??= nowMs)) / 1_000;
+    const { silentSeconds } = worker;
+    return silentSeconds === null ? worker : { ...worker, silentSeconds: Math.min(silentSeconds, answeredForSeconds) };
   }
 
   /** Record and count how workers started. */

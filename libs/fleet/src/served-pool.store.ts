@@ -34,8 +34,10 @@ export interface PoolWorker extends Pick<WorkerStart, 'scheduleMs' | 'pullMs' | 
   joined: boolean;
   /** Why it is not ready, as far as it says: how far its models are, where nothing is wrong. */
   problem: string | null;
-  /** For how long it has reported that it can run nothing, or has reported nothing, in seconds; null where it is well, or comes up. */
+  /** For how long it has reported that it can run nothing, in seconds; null where it can, or comes up. */
   unfitSeconds: number | null;
+  /** For how long it has reported nothing, in seconds; null where it has lately. */
+  silentSeconds: number | null;
 }
 
 /** The group of a pool with which the fleet still has to do. The condition is that of an index. */
@@ -91,7 +93,8 @@ export class ServedPoolStore {
       SELECT w.id, w.pool_id, w.host, w.pid, w.state = 'ready' AND ${alive} AS ready, w.ready_at IS NOT NULL AS was_ready,
              w.state = 'draining' OR w.state = 'stopped' AND w.draining_at IS NOT NULL AS draining,
              w.state = 'draining' AND coalesce(w.last_seen_at > w.draining_at, false) AS drained, w.capacity, w.token_id IS NOT NULL AS joined, coalesce(w.problem, w.models_note) AS problem,
-             extract(epoch FROM now() - least(w.sick_since, CASE WHEN NOT ${alive} THEN w.last_seen_at END))::float8 AS unfit_seconds,
+             extract(epoch FROM now() - w.sick_since)::float8 AS unfit_seconds,
+             CASE WHEN NOT ${alive} THEN extract(epoch FROM now() - w.last_seen_at)::float8 END AS silent_seconds,
              w.schedule_ms, w.pull_ms, w.boot_ms, w.models_ms, w.warm_up_ms
       FROM (
         SELECT * FROM workers WHERE pool_id = ANY(${pools}) AND state <> 'stopped'

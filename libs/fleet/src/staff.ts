@@ -61,6 +61,9 @@ export function staffOf(
   return staff;
 }
 
+/** So long a worker may be silent whose class starts sooner: a failover of PostgreSQL keeps all of them silent meanwhile. */
+const LEAST_SILENT_SECONDS = 60;
+
 /** A worker belongs to the member from whose host and process it registered. */
 export function isWorkerOf(
   member: Pick<Member, 'host' | 'pid'>,
@@ -84,5 +87,7 @@ function isOverdue(
   const { startSeconds } = engineClass;
   if (now.getTime() - member.startedAt.getTime() <= startSeconds * 1_000) return false;
   if (worker === null || !worker.wasReady) return true;
-  return (worker.unfitSeconds ?? 0) > startSeconds && !busy.has(worker.id);
+  const isSick = (worker.unfitSeconds ?? 0) > startSeconds;
+  const isSilent = (worker.silentSeconds ?? 0) > Math.max(startSeconds, LEAST_SILENT_SECONDS);
+  return (isSick || isSilent) && !busy.has(worker.id);
 }

@@ -15,6 +15,7 @@ const worker = (id: string, more: Partial<PoolWorker> = {}): PoolWorker => ({
   joined: false,
   problem: null,
   unfitSeconds: null,
+  silentSeconds: null,
   scheduleMs: null,
   pullMs: null,
   bootMs: 700,

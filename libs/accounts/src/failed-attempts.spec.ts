@@ -48,3 +48,11 @@ it('counts no lookup that found its key', async () => {
   const of = attempts();
   for (let i = 0; i < 50; i += 1) expect(await of.lookUp(HERE, async () => i)).toBe(i);
 });
+
+it('counts no look-up of a key with our tag that failed: the database was away', async () => {
+  const of = attempts();
+  for (let i = 0; i < LIMIT; i += 1) fail(of);
+  const away = new Error('away');
+  for (let i = 0; i < 1_001; i += 1) await expect(of.lookUpTagged(HERE, () => Promise.reject(away))).rejects.toBe(away);
+  expect(await of.lookUpTagged(HERE, async () => 'a key')).toBe('a key');
+});

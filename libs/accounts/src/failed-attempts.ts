@@ -75,9 +75,15 @@ export class FailedAttempts {
     const isOver = attempts.failures + attempts.pending >= this.limitPerMinute;
     if (isOver && attempts.spareTaggedLookups <= 0) throw this.tooMany(attempts);
     attempts.spareTaggedLookups -= 1;
-    const found = await load();
-    if (found !== null) attempts.spareTaggedLookups += 1;
-    return found;
+    let isFruitless = false;
+    try {
+      const found = await load();
+      isFruitless = found === null;
+      return found;
+    } finally {
+      // A look-up that failed says nothing about the key.
+      if (!isFruitless) attempts.spareTaggedLookups += 1;
+    }
   }
 
   /** Count a failure. @returns what to throw: 401 `unauthorized` with this message, or 429 `rate_limited`. */

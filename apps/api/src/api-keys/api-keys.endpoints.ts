@@ -79,6 +79,6 @@ export const revokeApiKey = defineEndpoint({
   params,
   summary: 'Revoke an API key',
   description:
-    'It is refused everywhere within 5 seconds, and so are all keys that it made; open invitations that they sent end. Revoking a revoked key changes nothing. A key that has scopes which yours lacks is refused.',
+    'It is refused everywhere within 5 seconds, and so are all keys that it made, except those that go on with its successor; open invitations that they sent end. Revoking a revoked key changes nothing. A key that has scopes which yours lacks is refused.',
   answers: { 204: { description: 'The key is revoked.' } },
 });

@@ -37,8 +37,13 @@ export class HeldBytes {
     if (this.uses === 0) this.release();
   }
 
-  /** Do something that has them in memory, waiting for a turn included. @throws what `work` throws. */
+  /**
+   * Do something that has them in memory, waiting for a turn included. Of a sender who has left they count no more, so that nothing is begun.
+   *
+   * @throws Refusal as `assertAwaited`; what `work` throws.
+   */
   async during<T>(work: () => Promise<T>): Promise<T> {
+    this.assertAwaited();
     this.uses += 1;
     try {
       return await work();

@@ -150,6 +150,18 @@ describe('a large body whose sender left before its turn came', () => {
     bodies.release('a', full);
   });
 
+  it('does not wait at all when the sender has left before it asks for one', async () => {
+    const [first, left] = [request(), request()];
+    let end: () => void = () => undefined;
+    const underWay = inTurn(first, large, () => new Promise<void>((resolve) => (end = resolve)));
+    await nextTick();
+    holdBytes(left, large.byteLength);
+    left.res.emit('close');
+    await expect(inTurn(left, large, () => Promise.resolve())).rejects.toMatchObject({ code: 'invalid_request' });
+    end();
+    await underWay;
+  });
+
   it('counts no more once that is over, also where more of the request is held afterwards', async () => {
     const left = request();
     holdBytes(left, 10);

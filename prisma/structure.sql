@@ -236,8 +236,8 @@ DECLARE
     changed integer;
 BEGIN
     UPDATE label_use u SET held_micros = u.held_micros + added,
-        day_stopped_on = CASE WHEN day_stopped THEN greatest(today, u.day, u.warned_on) ELSE u.day_stopped_on END,
-        month_stopped_on = CASE WHEN month_stopped THEN greatest(today, u.day, u.warned_on) ELSE u.month_stopped_on END
+        day_stopped_on = CASE WHEN day_stopped THEN greatest(today, CASE WHEN u.day <= today + 1 THEN u.day END, CASE WHEN u.warned_on <= today + 1 THEN u.warned_on END) ELSE u.day_stopped_on END,
+        month_stopped_on = CASE WHEN month_stopped THEN greatest(today, CASE WHEN u.day <= today + 1 THEN u.day END, CASE WHEN u.warned_on <= today + 1 THEN u.warned_on END) ELSE u.month_stopped_on END
     WHERE u.account_id = account AND u.label = counted AND u.value = counted_value;
     GET DIAGNOSTICS changed = ROW_COUNT;
     RETURN changed;
@@ -339,10 +339,11 @@ BEGIN
     JOIN label_use u ON u.account_id = account AND u.label = limited_label(counted.name)
         AND u.value = limited_value(counted.name, metadata, api_key)
     ORDER BY u.label, u.value FOR UPDATE OF u;
-    UPDATE label_use u SET live = greatest(u.live - 1, 0), held_micros = greatest(u.held_micros - held, 0), day = greatest(u.day, today),
-        day_micros = CASE WHEN u.day >= today THEN u.day_micros ELSE 0 END + CASE WHEN u.day > today THEN 0 ELSE charged END,
-        month_micros = CASE WHEN date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END
-            + CASE WHEN date_trunc('month', u.day) > date_trunc('month', today) THEN 0 ELSE charged END
+    UPDATE label_use u SET live = greatest(u.live - 1, 0), held_micros = greatest(u.held_micros - held, 0), 
+        day = greatest(CASE WHEN u.day <= today + 1 THEN u.day END, today),
+        day_micros = CASE WHEN u.day BETWEEN today AND today + 1 THEN u.day_micros ELSE 0 END + CASE WHEN u.day = today + 1 THEN 0 ELSE charged END,
+        month_micros = CASE WHEN u.day <= today + 1 AND date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END
+            + CASE WHEN u.day = today + 1 AND date_trunc('month', u.day) > date_trunc('month', today) THEN 0 ELSE charged END
     FROM unnest(labels) AS counted (name)
     WHERE u.account_id = account AND u.label = limited_label(counted.name) AND u.value = limited_value(counted.name, metadata, api_key);
     GET DIAGNOSTICS changed = ROW_COUNT;
@@ -393,8 +394,8 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT u.label, u.value, r.daily_at_cap, r.monthly_at_cap,
-            r.daily_micros - CASE WHEN u.day >= today THEN u.day_micros ELSE 0 END - u.held_micros,
-            r.monthly_micros - CASE WHEN date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END - u.held_micros
+            r.daily_micros - CASE WHEN u.day BETWEEN today AND today + 1 THEN u.day_micros ELSE 0 END - u.held_micros,
+            r.monthly_micros - CASE WHEN u.day <= today + 1 AND date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END - u.held_micros
         FROM unnest(labels) AS counted (name)
         JOIN label_use u ON u.account_id = account AND u.label = limited_label(counted.name)
             AND u.value = limited_value(counted.name, metadata, api_key)
@@ -456,7 +457,9 @@ CREATE OR REPLACE FUNCTION public.note_label_spend()
  LANGUAGE plpgsql
 AS $function$
 DECLARE
-    today CONSTANT date := greatest((now() AT TIME ZONE 'UTC')::date, NEW.day, NEW.warned_on);
+    began CONSTANT date := (now() AT TIME ZONE 'UTC')::date;
+    today CONSTANT date := greatest(began, CASE WHEN NEW.day <= began + 1 THEN NEW.day END,
+        CASE WHEN NEW.warned_on <= began + 1 THEN NEW.warned_on END);
     day_before smallint := 0;
     month_before smallint := 0;
     -- Whether a mail about a former cap was taken back: what is true of the cap as it is now is noted again, at any level.

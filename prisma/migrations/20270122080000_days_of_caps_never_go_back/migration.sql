@@ -1,5 +1,6 @@
 -- A transaction has the day on which it began. One that waited over midnight finds rows in which others have begun the next day: it changes neither
--- their day nor what was warned of on it. A charge counts in the day of its usage, so one of the day before adds nothing to the later one.
+-- their day nor what was warned of on it. A charge counts in the day of its usage, so one of the day before adds nothing to the later one. A day after the
+-- next is none that has begun: a clock that ran ahead has left it, and the row begins again.
 
 CREATE OR REPLACE FUNCTION leave_labels(account uuid, labels text[], metadata jsonb, api_key uuid, held bigint, charged bigint)
  RETURNS integer
@@ -13,10 +14,11 @@ BEGIN
     JOIN label_use u ON u.account_id = account AND u.label = limited_label(counted.name)
         AND u.value = limited_value(counted.name, metadata, api_key)
     ORDER BY u.label, u.value FOR UPDATE OF u;
-    UPDATE label_use u SET live = greatest(u.live - 1, 0), held_micros = greatest(u.held_micros - held, 0), day = greatest(u.day, today),
-        day_micros = CASE WHEN u.day >= today THEN u.day_micros ELSE 0 END + CASE WHEN u.day > today THEN 0 ELSE charged END,
-        month_micros = CASE WHEN date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END
-            + CASE WHEN date_trunc('month', u.day) > date_trunc('month', today) THEN 0 ELSE charged END
+    UPDATE label_use u SET live = greatest(u.live - 1, 0), held_micros = greatest(u.held_micros - held, 0), 
+        day = greatest(CASE WHEN u.day <= today + 1 THEN u.day END, today),
+        day_micros = CASE WHEN u.day BETWEEN today AND today + 1 THEN u.day_micros ELSE 0 END + CASE WHEN u.day = today + 1 THEN 0 ELSE charged END,
+        month_micros = CASE WHEN u.day <= today + 1 AND date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END
+            + CASE WHEN u.day = today + 1 AND date_trunc('month', u.day) > date_trunc('month', today) THEN 0 ELSE charged END
     FROM unnest(labels) AS counted (name)
     WHERE u.account_id = account AND u.label = limited_label(counted.name) AND u.value = limited_value(counted.name, metadata, api_key);
     GET DIAGNOSTICS changed = ROW_COUNT;
@@ -35,8 +37,8 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT u.label, u.value, r.daily_at_cap, r.monthly_at_cap,
-            r.daily_micros - CASE WHEN u.day >= today THEN u.day_micros ELSE 0 END - u.held_micros,
-            r.monthly_micros - CASE WHEN date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END - u.held_micros
+            r.daily_micros - CASE WHEN u.day BETWEEN today AND today + 1 THEN u.day_micros ELSE 0 END - u.held_micros,
+            r.monthly_micros - CASE WHEN u.day <= today + 1 AND date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END - u.held_micros
         FROM unnest(labels) AS counted (name)
         JOIN label_use u ON u.account_id = account AND u.label = limited_label(counted.name)
             AND u.value = limited_value(counted.name, metadata, api_key)
@@ -58,8 +60,8 @@ DECLARE
     changed integer;
 BEGIN
     UPDATE label_use u SET held_micros = u.held_micros + added,
-        day_stopped_on = CASE WHEN day_stopped THEN greatest(today, u.day, u.warned_on) ELSE u.day_stopped_on END,
-        month_stopped_on = CASE WHEN month_stopped THEN greatest(today, u.day, u.warned_on) ELSE u.month_stopped_on END
+        day_stopped_on = CASE WHEN day_stopped THEN greatest(today, CASE WHEN u.day <= today + 1 THEN u.day END, CASE WHEN u.warned_on <= today + 1 THEN u.warned_on END) ELSE u.day_stopped_on END,
+        month_stopped_on = CASE WHEN month_stopped THEN greatest(today, CASE WHEN u.day <= today + 1 THEN u.day END, CASE WHEN u.warned_on <= today + 1 THEN u.warned_on END) ELSE u.month_stopped_on END
     WHERE u.account_id = account AND u.label = counted AND u.value = counted_value;
     GET DIAGNOSTICS changed = ROW_COUNT;
     RETURN changed;
@@ -72,7 +74,9 @@ CREATE OR REPLACE FUNCTION note_label_spend()
  LANGUAGE plpgsql
 AS $function$
 DECLARE
-    today CONSTANT date := greatest((now() AT TIME ZONE 'UTC')::date, NEW.day, NEW.warned_on);
+    began CONSTANT date := (now() AT TIME ZONE 'UTC')::date;
+    today CONSTANT date := greatest(began, CASE WHEN NEW.day <= began + 1 THEN NEW.day END,
+        CASE WHEN NEW.warned_on <= began + 1 THEN NEW.warned_on END);
     day_before smallint := 0;
     month_before smallint := 0;
     -- Whether a mail about a former cap was taken back: what is true of the cap as it is now is noted again, at any level.

@@ -3,7 +3,7 @@ import type { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { KEY_LABEL } from './label-refusal';
 import { LabelRooms, countedBy, type CountedJob, type LabelStanding, type SpendKeys } from './label-rooms';
-import { dayMicros, monthMicros, today } from './label-use.store';
+import { dayMicros, inThisMonth, isToday, monthMicros } from './label-use.store';
 
 /** A job that is asked about. */
 export interface Outlook extends CountedJob {
@@ -56,8 +56,8 @@ function standingsOf(
   return statements.rows(Prisma.sql`
     SELECT DISTINCT ON (m.label, m.value) m.label, m.value, r.max_jobs, r.daily_micros, r.monthly_micros, coalesce(u.live, 0)::int AS live,
       coalesce(u.held_micros + ${dayMicros}, 0)::bigint AS day_micros, coalesce(u.held_micros + ${monthMicros}, 0)::bigint AS month_micros,
-      coalesce(r.daily_at_cap = 'stop' AND u.day_stopped_on >= ${today}, false) AS day_stopped,
-      coalesce(r.monthly_at_cap = 'stop' AND date_trunc('month', u.month_stopped_on) >= date_trunc('month', ${today}), false) AS month_stopped
+      coalesce(r.daily_at_cap = 'stop' AND ${isToday('u.day_stopped_on')}, false) AS day_stopped,
+      coalesce(r.monthly_at_cap = 'stop' AND ${inThisMonth('u.month_stopped_on')}, false) AS month_stopped
     FROM unnest(${labels}::text[], ${values}::text[]) AS m (label, value)
     JOIN label_rules r ON r.account_id = ${accountId}::uuid AND r.label = m.label AND (r.value = m.value OR r.value IS NULL)
     LEFT JOIN label_use u ON u.account_id = r.account_id AND u.label = m.label AND u.value = m.value

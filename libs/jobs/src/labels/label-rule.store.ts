@@ -2,21 +2,19 @@ import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { LabelRule, LabelRuleDraft, LabelUse, RuleKey } from './label-rule';
-import { dayMicros, lockUse, monthMicros, today } from './label-use.store';
+import { dayMicros, inThisMonth, isToday, lockUse, monthMicros } from './label-use.store';
 
 const columns = Prisma.sql`
   r.id, r.label, r.value, r.max_jobs, r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap, r.retention_seconds, r.created_at, r.updated_at`;
 
-const inThisMonth = (date: string): Prisma.Sql =>
-  Prisma.sql`date_trunc('month', ${Prisma.raw(date)}) >= date_trunc('month', ${today})`;
 /**
  * Whether the row `u` says nothing. What was warned of, and what was stopped, counts until its day or month is over: a row that was made
  * again would have it all said once more, and take jobs again.
  */
 const isIdle = Prisma.sql`
   u.live = 0 AND ${monthMicros} = 0 AND u.day_mail = 0 AND u.month_mail = 0
-  AND (u.day_warned > 0 AND u.warned_on >= ${today}) IS NOT TRUE AND (u.month_warned > 0 AND ${inThisMonth('u.warned_on')}) IS NOT TRUE
-  AND (u.day_stopped_on >= ${today}) IS NOT TRUE AND (${inThisMonth('u.month_stopped_on')}) IS NOT TRUE`;
+  AND (u.day_warned > 0 AND ${isToday('u.warned_on')}) IS NOT TRUE AND (u.month_warned > 0 AND ${inThisMonth('u.warned_on')}) IS NOT TRUE
+  AND (${isToday('u.day_stopped_on')}) IS NOT TRUE AND (${inThisMonth('u.month_stopped_on')}) IS NOT TRUE`;
 
 /** The SQL of rules. Every method takes the account: the rule of another is not found. */
 export class LabelRuleStore {

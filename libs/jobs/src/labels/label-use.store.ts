@@ -10,12 +10,19 @@ import type { RuleKey } from './label-rule';
  * that a rule is about. Rows are locked after the account's queue and before its balance, in the order of their keys.
  */
 
-/** The day (UTC) on which the transaction began. Rows may be of a later one, which others have begun since: they count as they are. */
+/**
+ * The day (UTC) on which the transaction began. Rows may be of the next one, which others have begun since: they count as they are. A day after that
+ * has not begun; a clock that ran ahead has left it, and it counts as none.
+ */
 export const today = Prisma.sql`(now() AT TIME ZONE 'UTC')::date`;
+/** Whether a date is of this day, and of this month, as rows have it. */
+export const isToday = (date: string): Prisma.Sql => Prisma.sql`${Prisma.raw(date)} BETWEEN ${today} AND ${today} + 1`;
+export const inThisMonth = (date: string): Prisma.Sql => Prisma.sql`
+  (${Prisma.raw(date)} <= ${today} + 1 AND date_trunc('month', ${Prisma.raw(date)}) >= date_trunc('month', ${today}))`;
 /** What was charged today, and this month, of the row `u`. */
-export const dayMicros = Prisma.sql`CASE WHEN u.day >= ${today} THEN u.day_micros ELSE 0 END`;
+export const dayMicros = Prisma.sql`CASE WHEN ${isToday('u.day')} THEN u.day_micros ELSE 0 END`;
 export const monthMicros = Prisma.sql`
-  CASE WHEN date_trunc('month', u.day) >= date_trunc('month', ${today}) THEN u.month_micros ELSE 0 END`;
+  CASE WHEN ${inThisMonth('u.day')} THEN u.month_micros ELSE 0 END`;
 
 /** Hold what is counted by a rule until the transaction ends, in the order in which all statements lock it. */
 export async function lockUse(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {

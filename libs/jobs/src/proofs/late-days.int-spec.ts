@@ -54,6 +54,16 @@ async function isSameMonth(): Promise<boolean> {
   return found?.same === true;
 }
 
+it('a day that a clock which ran ahead has left counts as none: caps count on', async () => {
+  const { jobs, claimed } = await nextDay({ dailyMicros: 35_000n, chargedMicros: 0n });
+  await change(jobs, Prisma.sql`day = ${tomorrow} + 40, day_micros = 24_000, month_micros = 24_000`);
+  expect((await jobs.end(claimed, 20_000, 'succeeded'))?.chargedMicros).toBe(20_000n);
+  const [found] = await test.database.rows<Record<string, unknown>>(Prisma.sql`
+    SELECT day + 1 = ${tomorrow} AS is_today, day_micros, month_micros FROM label_use WHERE account_id = ${jobs.accountId}::uuid`);
+  expect(found).toEqual({ isToday: true, dayMicros: 20_000n, monthMicros: 20_000n });
+  expect(await jobs.submit(20_000n, PRICE)).toBeNull();
+});
+
 /*
  * A transaction has the day on which it began. Others that began after midnight may have counted before it gets its locks: for it, their day is
  * tomorrow.
@@ -105,10 +115,10 @@ describe('a statement of the day before, in a day that others have begun', () =>
     expect(await row(jobs)).toMatchObject({ isItsDay: true, dayMicros: 7_000n });
   });
 
-  it('forgets nothing of a later month', async () => {
+  it('forgets nothing of a later day', async () => {
     const { jobs, claimed } = await nextDay({ dailyMicros: 500_000n, chargedMicros: 7_000n });
     await jobs.end(claimed, 0, 'succeeded');
-    await change(jobs, Prisma.sql`day = ${tomorrow} + 40, day_micros = 7000, month_micros = 7000`);
+    await change(jobs, Prisma.sql`day = ${tomorrow}, day_micros = 7000, month_micros = 7000`);
     expect(await new LabelRuleStore().sweepUse(test.database, 10)).toBe(0);
   });
 });

@@ -41,9 +41,16 @@ export class BatchesController {
     const spendLimitMicros = spendLimitOf(request) ?? null;
     const body = await readBytes(request, this.settings.maxBatchBytes);
     const traceparent = currentTraceparent();
-    const asked = { caller: visitor.caller, scope, body, idempotencyKey, retry, spendLimitMicros, traceparent };
+    const asked = { scope, body, idempotencyKey, retry, spendLimitMicros, traceparent };
     const target = (): Promise<Target> => this.destinations.of(surface);
-    const submission = { ...asked, target, sender: senderOf(request) };
+    const submission = {
+      ...asked,
+      ...{ target, sender: senderOf(request) },
+      // With the limits of when its turn comes.
+      get caller() {
+        return visitor.caller;
+      },
+    };
     const { batch, isRepeat, spend } = await heldBytesOf(request).during(() => this.submissions.submit(submission));
     response.status(isRepeat ? 200 : 201);
     const warning = spendWarning(spend);
@@ -78,10 +85,16 @@ export class BatchesController {
     request,
     response,
   }: InputOf<typeof retryBatch>): Promise<AnswerOf<typeof retryBatch>> {
-    const { caller, scope, surface } = visitor;
+    const { scope, surface } = visitor;
     const target = (): Promise<Target> => this.destinations.of(surface);
     const asked = { ...body, batchId: params.id, idempotencyKey, traceparent: currentTraceparent() };
-    const { spend } = await this.retries.retry({ ...asked, caller, scope, target, sender: senderOf(request) });
+    const { spend } = await this.retries.retry({
+      ...asked,
+      ...{ scope, target, sender: senderOf(request) },
+      get caller() {
+        return visitor.caller;
+      },
+    });
     const warning = spendWarning(spend);
     if (warning !== null) response.setHeader(...warning);
     return presentBatch(surface, await this.batches.get(scope, params.id));

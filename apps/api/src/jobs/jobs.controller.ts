@@ -73,7 +73,14 @@ export class JobsController {
     const terms = { ...asked, scope, idempotencyKey, traceparent: currentTraceparent() };
     const submission = { ...terms, target, sender: senderOf(request) };
     const accepted = await inTurn(request, body, (spend) =>
-      this.submissions.submit({ ...submission, caller: visitor.caller, spend }),
+      this.submissions.submit({
+        ...submission,
+        spend,
+        // With the limits of when it is recorded.
+        get caller() {
+          return visitor.caller;
+        },
+      }),
     );
     const { job, place } = accepted;
     if (accepted.reuse !== null) response.setHeader(...reuseAnswer(accepted.reuse.reason));

@@ -24,9 +24,10 @@ export class SpendAdminController {
   async put(input: InputOf<typeof putAccountSpendCap>): Promise<AnswerOf<typeof putAccountSpendCap>> {
     const { operator, params, body } = input;
     const { id: accountId } = await this.accounts.getAccount(params.id);
-    const summed = await this.caps.sumUsage(accountId);
+    const draft = spendCapOf(body);
+    const summed = await this.caps.sumUsage(accountId, draft);
     const cap = await this.audit.record(operator, async (tx, note) => {
-      const made = await this.caps.put(tx, accountId, spendCapOf(body), summed);
+      const made = await this.caps.put(tx, accountId, draft, summed);
       const act = { action: 'spend_cap.put', subjectType: 'spend_cap', subjectId: made.id, accountId };
       note({ ...act, details: { cap: JSON.stringify(body) } });
       return made;

@@ -23,9 +23,10 @@ export class SpendController {
   async put({ visitor, body, request }: InputOf<typeof putSpendCap>): Promise<AnswerOf<typeof putSpendCap>> {
     const { accountId } = visitor.caller;
     assertSetsCaps(visitor.caller);
-    const summed = await this.caps.sumUsage(accountId);
+    const draft = spendCapOf(body);
+    const summed = await this.caps.sumUsage(accountId, draft);
     const cap = await this.audit.record(actorOf(visitor.caller, request), async (tx, note) => {
-      const made = await this.caps.put(tx, accountId, spendCapOf(body), summed);
+      const made = await this.caps.put(tx, accountId, draft, summed);
       const act = { action: 'spend_cap.put', subjectType: 'spend_cap', subjectId: made.id, accountId };
       note({ ...act, details: { cap: JSON.stringify(body) } });
       return made;

@@ -21,18 +21,23 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 beforeEach(async () => {
   accountId = await makeAccount(test.database);
-  keyId = newId();
-  const key = { name: 'a key', keyHash: createHash('sha256').update(keyId).digest(), lastFour: 'abcd', scopes: [] };
-  await test.database.models.apiKey.create({ data: { id: keyId, accountId, ...key } });
+  keyId = await makeKey();
   await charge(OLD, '11 minutes');
   await charge(NEW, '1 minute');
 });
 
+async function makeKey(): Promise<string> {
+  const id = newId();
+  const key = { name: 'a key', keyHash: createHash('sha256').update(id).digest(), lastFour: 'abcd', scopes: [] };
+  await test.database.models.apiKey.create({ data: { id, accountId, ...key } });
+  return id;
+}
+
 /** So many jobs were charged 1 micro-credit each, one a millisecond, the last of them so long ago. */
-async function charge(jobs: number, ago: string): Promise<void> {
+async function charge(jobs: number, ago: string, byKey = keyId): Promise<void> {
   await test.database.execute(Prisma.sql`
     INSERT INTO usage_records (job_id, account_id, api_key_id, status, billable_ms, charged_micros, finished_at)
-    SELECT gen_random_uuid(), ${accountId}::uuid, ${keyId}::uuid, 'succeeded', 1, 1, now() - ${ago}::interval - n * interval '1 ms'
+    SELECT gen_random_uuid(), ${accountId}::uuid, ${byKey}::uuid, 'succeeded', 1, 1, now() - ${ago}::interval - n * interval '1 ms'
     FROM generate_series(0, ${jobs - 1}::int) n`);
 }
 
@@ -54,8 +59,8 @@ describe('a cap that is set', () => {
     'counts all of the month, and reads under its locks what is new alone (%s)',
     async (scope) => {
       const caps = composeSpendCaps(test.database);
-      const summed = await caps.sumUsage(accountId);
       const draft = { ...none, scope, keyId: scope === 'key' ? keyId : null };
+      const summed = await caps.sumUsage(accountId, draft);
       const { rows } = await test.database.transaction(async (tx) => {
         await tx.execute(Prisma.sql`SET LOCAL enable_seqscan = off`);
         return readingRows(tx, 'usage_records', () => caps.put(tx, accountId, draft, summed));
@@ -67,28 +72,85 @@ describe('a cap that is set', () => {
   );
 });
 
-it.each([1, 10, 100, 1_000])('usage is summed to the same in pages of %s', async (pageRecords) => {
-  const { until, sums } = await sumUsage(test.database, accountId, pageRecords);
+/** Calls of statements that read a page of usage, and how many of them were at once at most. */
+function watchPages(): { pages: () => number; most: () => number } {
+  const rows = test.database.rows.bind(test.database);
+  let [pages, now, most] = [0, 0, 0];
+  jest.spyOn(test.database, 'rows').mockImplementation(async (sql) => {
+    if (!sql.sql.includes('is_of_last_day')) return rows(sql);
+    pages += 1;
+    most = Math.max(most, (now += 1));
+    return rows(sql).finally(() => (now -= 1));
+  });
+  return { pages: () => pages, most: () => most };
+}
+
+describe('the sum of a month', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it.each(['account', 'key'] as const)('has no more parts where more keys were used (%s)', async (scope) => {
+    for (let nth = 0; nth < 30; nth += 1) {
+      const other = await makeKey();
+      await charge(1, '12 minutes', other);
+      await charge(1, '30 hours', other);
+    }
+    const summed = await composeSpendCaps(test.database).sumUsage(accountId, {
+      scope,
+      keyId: scope === 'key' ? keyId : null,
+    });
+    expect(summed.sums.length).toBeLessThanOrEqual(2);
+  });
+
+  it('is made once at a time for an account, however many caps it sets at once', async () => {
+    const watched = watchPages();
+    const caps = composeSpendCaps(test.database);
+    const summed = await Promise.all(
+      Array.from({ length: 20 }, () => caps.sumUsage(accountId, { scope: 'account', keyId: null })),
+    );
+    expect(summed).toHaveLength(20);
+    expect(watched.most()).toBeLessThanOrEqual(1);
+  });
+
+  it('is not made for a key that the account has not', async () => {
+    const watched = watchPages();
+    const sum = composeSpendCaps(test.database).sumUsage(accountId, { scope: 'key', keyId: newId() });
+    await expect(sum).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(watched.pages()).toBe(0);
+  });
+});
+
+it.each([
+  [1, { label: '@account', value: '' }],
+  [10, { label: '@key', value: null }],
+  [100, { label: '@account', value: '' }],
+  [1_000, { label: '@key', value: null }],
+])('usage is summed to the same in pages of %s', async (pageRecords, cap) => {
+  const { until, sums } = await sumUsage(test.database, accountId, cap, pageRecords);
   const [row] = await test.database.rows<{ count: bigint }>(Prisma.sql`
     SELECT count(*) FROM usage_records WHERE account_id = ${accountId}::uuid
       AND finished_at >= date_trunc('month', now(), 'UTC') AND finished_at < ${until}::timestamptz`);
   expect(sums.reduce((sum, { micros }) => sum + BigInt(micros), 0n)).toBe(row?.count);
 });
 
-it('caps of keys that count together are counted again by one sum of the month of their account', async () => {
-  const successor = newId();
-  const key = { name: 'b', keyHash: createHash('sha256').update(successor).digest(), lastFour: 'abcd', scopes: [] };
-  await test.database.models.apiKey.create({ data: { id: successor, accountId, ...key } });
+/** Two caps that count what a key and its successor submit, neither of which counted anything. */
+async function makeCapsOfLine(): Promise<void> {
+  const successor = await makeKey();
   await test.database.models.apiKey.update({ where: { id: keyId }, data: { rotatedTo: successor } });
   const value = { accountId, label: '@key', monthlyMicros: 1_000_000n };
-  await test.database.models.labelRule.create({ data: { ...value, id: newId(), value: keyId } });
   await test.database.models.labelRule.create({ data: { ...value, id: newId(), value: null } });
+  await test.database.models.labelRule.create({ data: { ...value, id: newId(), value: keyId } });
   await test.database.execute(Prisma.sql`DELETE FROM label_use WHERE account_id = ${accountId}::uuid`);
-  const rowsOf = jest.spyOn(test.database, 'rows');
-  const loop = new RecountKeyCapsLoop(test.database, new SpendCapStore());
-  expect(await loop.runOnce()).toBe(1);
-  const pages = rowsOf.mock.calls.filter(([{ sql }]) => sql.includes('"apiKeyId", (r.finished_at'));
-  rowsOf.mockRestore();
-  expect(pages).toHaveLength(1);
-  expect(await useOf('@key', keyId)).toMatchObject(await charged());
+}
+
+describe('caps of keys that count together', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it('are counted again by one sum of the month of their account', async () => {
+    await makeCapsOfLine();
+    const watched = watchPages();
+    expect(await new RecountKeyCapsLoop(test.database, new SpendCapStore()).runOnce()).toBe(1);
+    // None in the first ten minutes of a month: then all is read with the rows locked.
+    expect(watched.pages()).toBeLessThanOrEqual(1);
+    expect(await useOf('@key', keyId)).toMatchObject(await charged());
+  });
 });

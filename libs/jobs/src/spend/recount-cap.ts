@@ -8,7 +8,7 @@ export type CapCounts = Pick<SpendCapStore, 'adopt' | 'isMiscounted' | 'countCha
 /**
  * Count by a cap what was recorded without it: jobs that have not ended, and what was charged for those that have.
  *
- * @param summed what the account was charged, up to a time of which all is recorded.
+ * @param summed what the cap counts, up to a time of which all is recorded.
  * @returns whether anything was not counted right.
  */
 export async function recountCap(

@@ -16,7 +16,7 @@ export class RecountFreshCapsLoop implements Loop {
 
   constructor(database: Database, store: CapCounts & Pick<SpendCapStore, 'listFresh'>) {
     this.sweep = freshCaps(database, store, async (cap) =>
-      recountCap(database, store, cap, await sumUsage(database, cap.accountId)),
+      recountCap(database, store, cap, await sumUsage(database, cap.accountId, cap)),
     );
   }
 

@@ -1,8 +1,9 @@
 import type { Database } from '@millrace/database';
 import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
+import { KEY_LABEL } from '../labels';
 import { recountCap, type CapCounts } from './recount-cap';
 import type { SpendCapStore } from './spend-cap.store';
-import { sumUsage } from './summed-usage.store';
+import { sumUsage, sumsOf } from './summed-usage.store';
 
 const PAGE = 200;
 
@@ -34,10 +35,10 @@ export class RecountKeyCapsLoop implements Loop {
   /** All caps of an account by one sum of its month. */
   private async recount(accountId: string): Promise<boolean> {
     const { database, store } = this;
-    const summed = await sumUsage(database, accountId);
+    const summed = await sumUsage(database, accountId, { label: KEY_LABEL, value: null });
     let changed = false;
     for (const cap of await store.listOfLines(database, accountId)) {
-      changed = (await recountCap(database, store, cap, summed)) || changed;
+      changed = (await recountCap(database, store, cap, sumsOf(summed, cap))) || changed;
     }
     return changed;
   }

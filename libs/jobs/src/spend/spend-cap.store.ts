@@ -13,7 +13,7 @@ import {
   type RuleKey,
 } from '../labels';
 import type { JobScope } from '../state';
-import type { SummedUsage } from './summed-usage.store';
+import { countedValues, type SummedUsage } from './summed-usage.store';
 
 /** A rule that limits what is spent, with what is used of it. */
 export interface SpendCap extends LabelRule {
@@ -53,23 +53,21 @@ const isOfLine = Prisma.sql`r.label = ${KEY_LABEL} AND EXISTS (
 const countDay = Prisma.sql`(statement_timestamp() AT TIME ZONE 'UTC')::date`;
 
 /** What was charged today, and this month, by each value of a cap, as `s`: what is summed, and the usage since. */
-function chargedBy(accountId: string, { label, value }: RuleKey, { until, sums }: SummedUsage): Prisma.Sql {
-  const values = label === KEY_LABEL ? Prisma.sql`unnest(spend_keys_of(g.api_key_id))` : Prisma.sql`(VALUES (''))`;
+function chargedBy(accountId: string, cap: RuleKey, { until, sums }: SummedUsage): Prisma.Sql {
   const sumSince = (day: Prisma.Sql): Prisma.Sql =>
-    Prisma.sql`coalesce(sum(g.micros) FILTER (WHERE g.day >= ${day}), 0)::bigint`;
+    Prisma.sql`coalesce(sum(c.micros) FILTER (WHERE c.day >= ${day}), 0)::bigint`;
   return Prisma.sql`(
-    SELECT counted.value::text, ${sumSince(Prisma.sql`date_trunc('month', ${countDay})`)} AS month_micros, ${sumSince(countDay)} AS day_micros
+    SELECT c.value, ${sumSince(Prisma.sql`date_trunc('month', ${countDay})`)} AS month_micros, ${sumSince(countDay)} AS day_micros
     FROM (
-      SELECT g.api_key_id, g.day, sum(g.micros) AS micros FROM (
-        SELECT b."apiKeyId" AS api_key_id, b.day, b.micros
-        FROM jsonb_to_recordset(${JSON.stringify(sums)}::jsonb) AS b ("apiKeyId" uuid, day date, micros bigint)
-        UNION ALL
-        SELECT r.api_key_id, (r.finished_at AT TIME ZONE 'UTC')::date, r.charged_micros FROM usage_records r
+      SELECT b.value, b.day, b.micros FROM jsonb_to_recordset(${JSON.stringify(sums)}::jsonb) AS b (value text, day date, micros bigint)
+      UNION ALL
+      SELECT counted.value::text, g.day, g.micros FROM (
+        SELECT r.api_key_id, (r.finished_at AT TIME ZONE 'UTC')::date AS day, sum(r.charged_micros)::bigint AS micros FROM usage_records r
         WHERE r.account_id = ${accountId}::uuid
           AND r.finished_at >= greatest(${until}::timestamptz, date_trunc('month', statement_timestamp(), 'UTC'))
-      ) g GROUP BY g.api_key_id, g.day
-    ) g CROSS JOIN LATERAL ${values} AS counted (value)
-    WHERE ${value}::text IS NULL OR counted.value::text = ${value}::text GROUP BY 1
+        GROUP BY 1, 2
+      ) g ${countedValues(cap)}
+    ) c GROUP BY c.value
   ) s`;
 }
 
@@ -151,7 +149,7 @@ export class SpendCapStore {
    * Take what was charged today and this month from the records of usage: a cap counts from the start of its day and month. Rows are
    * locked first, in a statement of their own: a job that ends meanwhile is in the sum of the next, or adds to it afterwards.
    *
-   * @param summed what was summed before: what is read with the rows locked is the usage since then.
+   * @param summed what was summed before for this cap: what is read with the rows locked is the usage since then.
    */
   async countCharged(tx: Statements, accountId: string, cap: RuleKey, summed: SummedUsage): Promise<void> {
     await lockUse(tx, accountId, cap);

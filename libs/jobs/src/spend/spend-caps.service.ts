@@ -1,6 +1,15 @@
 import { Refusal } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
-import { ACCOUNT_LABEL, KEY_LABEL, type AtCap, type LabelRule, type LabelRules, type LabelRuleStore } from '../labels';
+import { Turns } from '@millrace/platform';
+import {
+  ACCOUNT_LABEL,
+  KEY_LABEL,
+  type AtCap,
+  type LabelRule,
+  type LabelRules,
+  type LabelRuleStore,
+  type RuleKey,
+} from '../labels';
 import type { SpendCap, SpendCapStore } from './spend-cap.store';
 import { sumUsage, type SummedUsage } from './summed-usage.store';
 
@@ -18,6 +27,9 @@ export interface SpendCapDraft {
 
 /** What the jobs of accounts may cost. */
 export class SpendCaps {
+  /** A sum reads a month of usage, and nothing else bounds how many requests ask for one at a time. */
+  private readonly turns = new Turns(1, 'changes of spend caps');
+
   constructor(
     private readonly database: Database,
     private readonly rules: LabelRules,
@@ -35,25 +47,27 @@ export class SpendCaps {
     return this.store.limitsAny(tx, accountId, keyIds);
   }
 
-  /** Sum what an account was charged this month, for `put`: before the transaction of the act, in which jobs of the account wait. */
-  async sumUsage(accountId: string): Promise<SummedUsage> {
-    return sumUsage(this.database, accountId);
+  /**
+   * Sum what a cap counts of this month, for `put`: before the transaction of the act, in which jobs of the account wait. One sum of an account
+   * at a time.
+   *
+   * @throws Refusal `invalid_request` when the cap names a key that the account has not; `rate_limited` when too many sums wait.
+   */
+  async sumUsage(accountId: string, draft: Pick<SpendCapDraft, 'scope' | 'keyId'>): Promise<SummedUsage> {
+    const key = await this.keyOf(this.database, accountId, draft);
+    return this.turns.run(accountId, () => sumUsage(this.database, accountId, key));
   }
 
   /**
    * Make or change a cap, in the transaction of the act that records it. It counts what was charged since the day and month began, and all
    * jobs that have not ended.
    *
-   * @param summed what `sumUsage` has summed before.
+   * @param summed what `sumUsage` has summed before for this draft.
    * @throws Refusal `invalid_request` when it names a key that the account has not, or the account has as many rules as it may.
    */
   async put(tx: Statements, accountId: string, draft: SpendCapDraft, summed: SummedUsage): Promise<SpendCap> {
-    const { keyId, dailyMicros, monthlyMicros, dailyAtCap, monthlyAtCap } = draft;
-    const value = keyId && (await this.store.countsAs(tx, accountId, keyId));
-    if (keyId !== null && value === null) {
-      throw Refusal.ofFields([{ field: 'key_id', reason: 'is no API key of this account' }]);
-    }
-    const key = draft.scope === 'account' ? { label: ACCOUNT_LABEL, value: '' } : { label: KEY_LABEL, value };
+    const { dailyMicros, monthlyMicros, dailyAtCap, monthlyAtCap } = draft;
+    const key = await this.keyOf(tx, accountId, draft);
     const limits = { dailyMicros, monthlyMicros, dailyAtCap, monthlyAtCap, maxJobs: null, retentionSeconds: null };
     // Before the rule, with which what counts jobs is locked: their ends lock them first.
     await this.store.adopt(tx, accountId, key);
@@ -72,5 +86,18 @@ export class SpendCaps {
     await this.store.forgetCharged(tx, accountId, deleted);
     await this.ruleStore.renew(tx, accountId, deleted);
     return deleted;
+  }
+
+  /** The label and the value that a cap counts. */
+  private async keyOf(
+    statements: Statements,
+    accountId: string,
+    { scope, keyId }: Pick<SpendCapDraft, 'scope' | 'keyId'>,
+  ): Promise<RuleKey> {
+    const value = keyId && (await this.store.countsAs(statements, accountId, keyId));
+    if (keyId !== null && value === null) {
+      throw Refusal.ofFields([{ field: 'key_id', reason: 'is no API key of this account' }]);
+    }
+    return scope === 'account' ? { label: ACCOUNT_LABEL, value: '' } : { label: KEY_LABEL, value };
   }
 }

@@ -8,7 +8,12 @@ import { RecountKeyCapsLoop, SpendCapStore, composeSpendCaps, sumUsage, type Spe
 /** Records of usage before the last ten minutes, and in them. */
 const [OLD, NEW] = [250, 7];
 const none: SpendCapDraft = {
-  ...{ scope: 'account', keyId: null, dailyMicros: null, monthlyMicros: 1_000_000n },
+  ...{
+    scope: 'account',
+    keyId: null,
+    dailyMicros: null,
+    monthlyMicros: 1_000_000n,
+  },
   ...{ dailyAtCap: 'stop', monthlyAtCap: 'stop' },
 };
 
@@ -28,7 +33,12 @@ beforeEach(async () => {
 
 async function makeKey(): Promise<string> {
   const id = newId();
-  const key = { name: 'a key', keyHash: createHash('sha256').update(id).digest(), lastFour: 'abcd', scopes: [] };
+  const key = {
+    name: 'a key',
+    keyHash: createHash('sha256').update(id).digest(),
+    lastFour: 'abcd',
+    scopes: [],
+  };
   await test.database.models.apiKey.create({ data: { id, accountId, ...key } });
   return id;
 }
@@ -113,7 +123,10 @@ describe('the sum of a month', () => {
 
   it('is not made for a key that the account has not', async () => {
     const watched = watchPages();
-    const sum = composeSpendCaps(test.database).sumUsage(accountId, { scope: 'key', keyId: newId() });
+    const sum = composeSpendCaps(test.database).sumUsage(accountId, {
+      scope: 'key',
+      keyId: newId(),
+    });
     await expect(sum).rejects.toMatchObject({ code: 'invalid_request' });
     expect(watched.pages()).toBe(0);
   });
@@ -135,10 +148,17 @@ it.each([
 /** Two caps that count what a key and its successor submit, neither of which counted anything. */
 async function makeCapsOfLine(): Promise<void> {
   const successor = await makeKey();
-  await test.database.models.apiKey.update({ where: { id: keyId }, data: { rotatedTo: successor } });
+  await test.database.models.apiKey.update({
+    where: { id: keyId },
+    data: { rotatedTo: successor },
+  });
   const value = { accountId, label: '@key', monthlyMicros: 1_000_000n };
-  await test.database.models.labelRule.create({ data: { ...value, id: newId(), value: null } });
-  await test.database.models.labelRule.create({ data: { ...value, id: newId(), value: keyId } });
+  await test.database.models.labelRule.create({
+    data: { ...value, id: newId(), value: null },
+  });
+  await test.database.models.labelRule.create({
+    data: { ...value, id: newId(), value: keyId },
+  });
   await test.database.execute(Prisma.sql`DELETE FROM label_use WHERE account_id = ${accountId}::uuid`);
 }
 
@@ -151,6 +171,18 @@ describe('caps of keys that count together', () => {
     expect(await new RecountKeyCapsLoop(test.database, new SpendCapStore()).runOnce()).toBe(1);
     // None in the first ten minutes of a month: then all is read with the rows locked.
     expect(watched.pages()).toBeLessThanOrEqual(1);
+    expect(await useOf('@key', keyId)).toMatchObject(await charged());
+  });
+
+  it('are counted again though one before them fails', async () => {
+    await makeCapsOfLine();
+    const store = new SpendCapStore();
+    const adopt = store.adopt.bind(store);
+    jest.spyOn(store, 'adopt').mockImplementation((tx, id, cap) => {
+      if (cap.value === null) throw new Error('no time');
+      return adopt(tx, id, cap);
+    });
+    await expect(new RecountKeyCapsLoop(test.database, store).runOnce()).rejects.toThrow('no time');
     expect(await useOf('@key', keyId)).toMatchObject(await charged());
   });
 });

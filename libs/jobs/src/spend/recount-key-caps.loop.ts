@@ -32,14 +32,27 @@ export class RecountKeyCapsLoop implements Loop {
     return this.sweep.run(report);
   }
 
-  /** All caps of an account by one sum of its month. */
+  /**
+   * All caps of an account by one sum of its month. One that fails keeps no other from its count.
+   *
+   * @throws the first error, when all have been tried.
+   */
   private async recount(accountId: string): Promise<boolean> {
     const { database, store } = this;
-    const summed = await sumUsage(database, accountId, { label: KEY_LABEL, value: null });
+    const summed = await sumUsage(database, accountId, {
+      label: KEY_LABEL,
+      value: null,
+    });
     let changed = false;
+    const errors: unknown[] = [];
     for (const cap of await store.listOfLines(database, accountId)) {
-      changed = (await recountCap(database, store, cap, sumsOf(summed, cap))) || changed;
+      try {
+        changed = (await recountCap(database, store, cap, sumsOf(summed, cap))) || changed;
+      } catch (error) {
+        errors.push(error);
+      }
     }
+    if (errors.length > 0) throw errors[0];
     return changed;
   }
 }

@@ -15,10 +15,14 @@ export class AuditSpanStore {
   /** @param transactions in a span, about: a few accounts together, or a part of a large one. */
   constructor(private readonly transactions: number) {}
 
-  /** The span after a position; null at the end. */
-  async next(tx: Statements, { accountId, part }: AuditPosition): Promise<AuditSpan | null> {
+  /** The span after a position; null at the end. @param most accounts that it may have. */
+  async next(
+    tx: Statements,
+    { accountId, part }: AuditPosition,
+    most: number = MOST_ACCOUNTS,
+  ): Promise<AuditSpan | null> {
     if (part !== null) return this.partOf(tx, accountId, part);
-    const accounts = await this.accountsAfter(tx, accountId);
+    const accounts = await this.accountsAfter(tx, accountId, most);
     const [first] = accounts;
     if (first === undefined) return null;
     if (first.transactions > this.transactions) return this.partOf(tx, first.accountId, null);
@@ -36,11 +40,12 @@ export class AuditSpanStore {
   private async accountsAfter(
     tx: Statements,
     accountId: string,
+    most: number,
   ): Promise<{ accountId: string; transactions: number }[]> {
     return tx.rows(Prisma.sql`
       SELECT b.account_id, c.transactions
       FROM (
-        SELECT account_id FROM balances WHERE account_id > ${accountId}::uuid ORDER BY account_id LIMIT ${MOST_ACCOUNTS}
+        SELECT account_id FROM balances WHERE account_id > ${accountId}::uuid ORDER BY account_id LIMIT ${most}::int
       ) b
       CROSS JOIN LATERAL (
         SELECT count(*)::int AS transactions

@@ -222,24 +222,59 @@ describe('an account with a day of many movements', () => {
     const forget = Prisma.sql`UPDATE ledger_audit_progress SET day_sums = NULL`;
     expect(await round(() => test.database.execute(forget))).toBe(0);
   });
+});
 
-  it('that cannot be read in time is a finding, and keeps no account behind it from its audit', async () => {
-    const behind = await makeAccount(test.database, { micros: GIVEN });
+describe('an account that cannot be read in the time of a statement', () => {
+  let ids: string[];
+  beforeEach(() => {
+    ids = [...small, large].sort();
+  });
+  /** An audit of all accounts together, whose reads of some of them fail. @param fails how often. */
+  function failingAudit(slow: string, fails: number): { audit: LedgerAudit; spans: string[][] } {
+    const store = new LedgerAuditStore();
+    const sum = store.sum.bind(store);
+    const spans: string[][] = [];
+    jest.spyOn(store, 'sum').mockImplementation((tx, span) => {
+      spans.push(span.accountIds);
+      if (span.accountIds.includes(slow) && (fails -= 1) >= 0) throw new Error('Query read timeout');
+      return sum(tx, span);
+    });
+    return { audit: new LedgerAudit(test.database, new AuditSpanStore(1_000_000), store), spans };
+  }
+
+  it('is no finding where the next try reads it', async () => {
+    const { audit, spans } = failingAudit(ids[1] ?? '', 3);
+    expect(await findings(audit)).toEqual([]);
+    const [first, second] = ids.map((id) => [id]);
+    // Together; then one by one, the second three times; nothing is skipped.
+    expect(spans).toEqual([ids, first, second, second, second, ...ids.slice(2).map((id) => [id])]);
+  });
+
+  it('is a finding after three tries in a row, alone, and keeps no account behind it from its audit', async () => {
+    const [, slow, behind] = ids;
     await tamper(
       Prisma.sql`UPDATE balances SET available_micros = available_micros + 7 WHERE account_id = ${behind}::uuid`,
     );
-    const store = new LedgerAuditStore();
-    const sum = store.sum.bind(store);
-    jest.spyOn(store, 'sum').mockImplementation((tx, span) => {
-      if (span.accountIds.includes(busy)) throw new Error('Query read timeout');
-      return sum(tx, span);
-    });
-    const found = await findings(new LedgerAudit(test.database, new AuditSpanStore(PART), store));
-    expect(found.map(({ check, subject }) => [check, subject])).toEqual([
-      ['ledger-is-readable', busy],
+    const { audit } = failingAudit(slow ?? '', Infinity);
+    expect((await findings(audit)).map(({ check, subject }) => [check, subject])).toEqual([
+      ['ledger-is-readable', slow],
       ['balance-is-sum', behind],
       ['lots-are-balance', behind],
     ]);
+  });
+
+  it('fails the run of the loop, which keeps its position, before it is a finding', async () => {
+    const { audit } = failingAudit(ids[0] ?? '', Infinity);
+    const metrics = new Metrics('test');
+    const logger = createLogger('test', 'silent');
+    const loop = new AuditLedgerLoop(test.database, audit, new AuditProgressStore(), metrics, logger);
+    // The span of all, and the first account alone.
+    for (let run = 0; run < 1 + 2; run += 1) await expect(loop.runOnce()).rejects.toThrow('timeout');
+    expect(await progress()).toBeNull();
+    expect(await valueOf(metrics.ledgerFindings)).toBe(0);
+    expect(await loop.runOnce()).toBe(1);
+    expect(await valueOf(metrics.ledgerFindings)).toBe(1);
+    expect(await progress()).toMatchObject({ accountId: ids[0] });
   });
 });
 

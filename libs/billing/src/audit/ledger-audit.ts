@@ -14,9 +14,22 @@ export interface AuditStep {
   next: AuditPosition | null;
 }
 
+/** A step that is to be made again: what it reads took too long. */
+interface Retry {
+  retry: unknown;
+}
+
+/** Tries of an account that is read alone, in a row, until it is left out. */
+const TRIES = 3;
+const NONE_FAILED = { at: '', times: 0 };
+
 /** Checks the invariants of the README for the credits of every account, a span of the ledger at a time. */
 export class LedgerAudit implements Auditor {
   readonly name = 'ledger';
+  /** Each account after the one, up to the other, is read alone: they could not be read together. */
+  private alone = { after: '', until: '' };
+  /** Tries in a row that failed of the span of one account after a position. As `alone` in this process's memory only: another begins with none. */
+  private failed = NONE_FAILED;
 
   constructor(
     private readonly database: Statements,
@@ -27,31 +40,59 @@ export class LedgerAudit implements Auditor {
   async *findings(): AsyncGenerator<Finding> {
     let position: AuditPosition | null = START;
     while (position !== null) {
-      const step: AuditStep = await this.step(position);
+      const step: AuditStep | Retry = await this.tryStep(position);
+      if ('retry' in step) continue;
       yield* step.findings;
       position = step.next;
     }
   }
 
   /**
-   * Check the span after a position. What cannot be read in the time of a statement is a finding, and the rest of its accounts is left out: it keeps no
-   * account behind it from its audit.
+   * Check the span after a position. Accounts that cannot be read together in the time of a statement are read one by one. What of one account cannot be
+   * read three times in a row is a finding, and the rest of the account is left out: it keeps no account behind it from its audit.
+   *
+   * @throws the error of a statement that took too long or was canceled: the step is to be made again from the same position.
    */
   async step(position: AuditPosition): Promise<AuditStep> {
-    const span = await this.spans.next(this.database, position);
+    const step = await this.tryStep(position);
+    if ('retry' in step) throw step.retry;
+    return step;
+  }
+
+  private async tryStep(position: AuditPosition): Promise<AuditStep | Retry> {
+    const isAlone = position.accountId >= this.alone.after && position.accountId < this.alone.until;
+    const span = await this.spans.next(this.database, position, isAlone ? 1 : undefined);
     if (span === null) return { findings: [], transactions: 0n, next: null };
-    const findings: Finding[] = [];
     try {
-      for await (const finding of this.store.check(this.database, span)) findings.push(finding);
-      const { transactions, ...sums } = await this.store.sum(this.database, span);
-      const { until } = span;
-      const part = until && { reachedAt: until, sums, day: await sumDay(this.database, span, until) };
-      return { findings, transactions, next: { accountId: lastOf(span), part } };
+      const step = await this.read(span);
+      this.failed = NONE_FAILED;
+      return step;
     } catch (error) {
       if (!isStatementTimeout(error)) throw error;
-      findings.push(notRead(span));
-      return { findings, transactions: 0n, next: { accountId: lastOf(span), part: null } };
+      return this.retryOf(position, span, error);
     }
+  }
+
+  private async read(span: AuditSpan): Promise<AuditStep> {
+    const findings: Finding[] = [];
+    for await (const finding of this.store.check(this.database, span)) findings.push(finding);
+    const { transactions, ...sums } = await this.store.sum(this.database, span);
+    const { until } = span;
+    const part = until && { reachedAt: until, sums, day: await sumDay(this.database, span, until) };
+    return { findings, transactions, next: { accountId: lastOf(span), part } };
+  }
+
+  /** What comes of a span that could not be read in time. */
+  private retryOf({ accountId, part }: AuditPosition, span: AuditSpan, error: unknown): AuditStep | Retry {
+    if (span.accountIds.length > 1) {
+      this.alone = { after: accountId, until: lastOf(span) };
+      return { retry: error };
+    }
+    const at = `${accountId} ${part?.reachedAt.toISOString()}`;
+    const times = (this.failed.at === at ? this.failed.times : 0) + 1;
+    this.failed = times < TRIES ? { at, times } : NONE_FAILED;
+    if (times < TRIES) return { retry: error };
+    return { findings: [notRead(span)], transactions: 0n, next: { accountId: lastOf(span), part: null } };
   }
 }
 
@@ -66,6 +107,6 @@ function notRead({ accountIds, after }: AuditSpan): Finding {
   return {
     check: 'ledger-is-readable',
     subject: accountIds.join(', '),
-    detail: `The movements${since} could not be read in the time that a statement has (MILLRACE_DATABASE_TIMEOUT_MS): they are not audited.`,
+    detail: `The movements${since} could not be read in the time that a statement has (MILLRACE_DATABASE_TIMEOUT_MS), ${TRIES} times in a row: they are not audited.`,
   };
 }

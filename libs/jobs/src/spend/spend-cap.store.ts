@@ -4,7 +4,9 @@ import {
   KEY_LABEL,
   countedBy,
   dayMicros,
+  inThisMonth,
   isCountedBy,
+  isToday,
   lockUse,
   monthMicros,
   today,
@@ -41,9 +43,9 @@ export interface FreshCap extends RuleKey {
 }
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
-const isDayStopped = Prisma.sql`(r.daily_at_cap = 'stop' AND u.day_stopped_on >= ${today})`;
+const isDayStopped = Prisma.sql`(r.daily_at_cap = 'stop' AND ${isToday('u.day_stopped_on')})`;
 const isMonthStopped = Prisma.sql`
-  (r.monthly_at_cap = 'stop' AND date_trunc('month', u.month_stopped_on) >= date_trunc('month', ${today}))`;
+  (r.monthly_at_cap = 'stop' AND ${inThisMonth('u.month_stopped_on')})`;
 
 /** Whether the cap `r` counts what several keys submit. */
 const isOfLine = Prisma.sql`r.label = ${KEY_LABEL} AND EXISTS (
@@ -159,7 +161,7 @@ export class SpendCapStore {
       FROM ${chargedBy(accountId, cap, summed)} ORDER BY s.value
       ON CONFLICT (account_id, label, value) DO UPDATE
         SET day = excluded.day, day_micros = excluded.day_micros, month_micros = excluded.month_micros
-        WHERE (u.day > excluded.day) IS NOT TRUE`);
+        WHERE (u.day = excluded.day + 1) IS NOT TRUE`);
   }
 
   /** Forget what was charged under a cap that is deleted: from now on not all is counted. Where another cap counts it, it stays. */
@@ -181,7 +183,7 @@ export class SpendCapStore {
       ON CONFLICT (account_id, label, value) DO UPDATE SET warned_on = ${today},
         day_warned = CASE WHEN ${isDay} THEN 100 WHEN u.warned_on = ${today} THEN u.day_warned ELSE 0 END,
         month_warned = CASE WHEN NOT ${isDay} THEN 100 WHEN ${isMonth} THEN u.month_warned ELSE 0 END
-      WHERE (u.warned_on <= ${today}) IS NOT FALSE AND NOT coalesce(CASE WHEN ${isDay} THEN u.warned_on = ${today} AND u.day_warned = 100 ELSE ${isMonth} AND u.month_warned = 100 END, false)`);
+      WHERE (u.warned_on = ${today} + 1) IS NOT TRUE AND NOT coalesce(CASE WHEN ${isDay} THEN u.warned_on = ${today} AND u.day_warned = 100 ELSE ${isMonth} AND u.month_warned = 100 END, false)`);
   }
 
   /**

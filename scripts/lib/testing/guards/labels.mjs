@@ -121,7 +121,7 @@ export const LABEL_GUARDS = [
   of(
     'a warning of today is not forgotten',
     RULE,
-    'AND (u.day_warned > 0 AND u.warned_on >= ${today}) IS NOT TRUE',
+    "AND (u.day_warned > 0 AND ${isToday('u.warned_on')}) IS NOT TRUE",
     '',
     CHANGED,
   ),
@@ -136,7 +136,7 @@ export const LABEL_GUARDS = [
   of(
     'that a cap was used up today is not forgotten',
     RULE,
-    'AND (u.day_stopped_on >= ${today}) IS NOT TRUE',
+    "AND (${isToday('u.day_stopped_on')}) IS NOT TRUE",
     '',
     CHANGED,
   ),

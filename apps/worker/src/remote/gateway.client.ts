@@ -292,3 +292,8 @@ function refusalOf({ code, message, details }: ErrorEnvelope['error']): Refusal 
 export function isNotHeld(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'forbidden';
 }
+
+/** Whether the gateway has nothing there, as one of an earlier version. */
+export function isUnknown(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'not_found';
+}

@@ -2,7 +2,7 @@ import { GatewayGraphSchema, GatewayHeartbeatAnswerSchema } from '@millrace/cont
 import type { Fence } from '@millrace/jobs';
 import type { Logger } from '@millrace/platform';
 import { LeaseKeeper } from '../attempt';
-import type { GatewayClient } from './gateway.client';
+import { isUnknown, type GatewayClient } from './gateway.client';
 import { retried } from './retried';
 
 /** Minutes: a gateway refuses for now what the other graphs of the token leave no memory for. */
@@ -20,9 +20,10 @@ export class RemoteGraphs {
   /**
    * The graph of an attempt that this worker holds.
    *
+   * @param withClaim asks for it with its claim: while gateways are updated, one of an earlier version may have no graphs apart.
    * @throws Error `AbortError` when the lease is lost, or the job is to be canceled; GatewayUnreachable when the gateway stays away; Refusal.
    */
-  async read(fence: Fence): Promise<string> {
+  async read(fence: Fence, withClaim: () => Promise<string | undefined>): Promise<string> {
     const { client, logger } = this;
     const heartbeat = async (): Promise<Awaited<ReturnType<LeaseBeats['heartbeat']>>> => {
       const request = { method: 'POST', path: 'heartbeats', fence, body: NOTHING_YET } as const;
@@ -34,7 +35,13 @@ export class RemoteGraphs {
     try {
       const ask = async (): Promise<string> => {
         signal.throwIfAborted();
-        return (await client.ask(GatewayGraphSchema, request)).workflow;
+        try {
+          return (await client.ask(GatewayGraphSchema, request)).workflow;
+        } catch (error) {
+          const workflow = isUnknown(error) ? await withClaim() : undefined;
+          if (workflow === undefined) throw error;
+          return workflow;
+        }
       };
       return await retried(ask, TRIES);
     } finally {

@@ -1,4 +1,4 @@
-import { newId, type DispatchMessage, type GatewayAttempt } from '@millrace/contracts';
+import { Refusal, newId, type DispatchMessage, type GatewayAttempt } from '@millrace/contracts';
 import { createLogger } from '@millrace/platform';
 import { GatewayUnreachable, type GatewayClient, type GatewayRequest } from './gateway.client';
 import { RemoteGraphs } from './remote-graph';
@@ -116,6 +116,21 @@ describe('a claim of a large graph', () => {
     const ended = expect(pool.take(message(), worker)).rejects.toMatchObject({ name: 'AbortError' });
     await jest.advanceTimersByTimeAsync(20_000);
     await ended;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('is asked for again by its id, with the graph, where a gateway of an earlier version has no graphs apart', async () => {
+    const claims: unknown[] = [];
+    const pool = poolOf((_schema, { path, body }) => {
+      if (path === 'graph') return Promise.reject(new Refusal('not_found', 'There is no such address.'));
+      if (path === 'heartbeats') return Promise.resolve({ answer: null });
+      claims.push(body);
+      const graphApart = (body as { graphApart: boolean }).graphApart;
+      return Promise.resolve({ claimed: graphApart ? attempt : { ...attempt, workflow }, left: null });
+    });
+    expect((await pool.take(message(), worker)).claimed).toMatchObject({ jobId: attempt.jobId, workflow });
+    expect(claims).toHaveLength(2);
+    expect(claims[1]).toEqual({ ...(claims[0] as object), graphApart: false });
     expect(jest.getTimerCount()).toBe(0);
   });
 

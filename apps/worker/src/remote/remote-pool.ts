@@ -6,17 +6,18 @@ import {
   GatewayClaimAnswerSchema,
   GatewayReportAnswerSchema,
   GatewayTermsSchema,
-  Refusal,
   type DispatchMessage,
   type NodeCatalogue,
 } from '@millrace/contracts';
 import type { PoolModels, WarmUp, WorkerRegistration, WorkerReport, WorkerState } from '@millrace/deployments';
 import type { ClaimResult, ClaimingWorker, WarmClaims } from '@millrace/jobs';
 import type { PoolRegistry } from '../pool-registry';
-import type { GatewayClient } from './gateway.client';
+import { isUnknown, type GatewayClient } from './gateway.client';
 import type { RemoteGraphs } from './remote-graph';
 import { WARM_UP_SCOPE } from './remote-models';
 import { retried } from './retried';
+
+type GatewayClaimAnswer = z.output<typeof GatewayClaimAnswerSchema>;
 
 /** Of it nothing is found: a gateway of an earlier version serves models to attempts alone. */
 const NO_SCOPE = '';
@@ -71,21 +72,24 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
 
   /**
    * A claim whose answer is lost is asked for again by its id: what it took is run, and not left until its lease runs out. A large graph is read
-   * apart; a gateway of an earlier version sends every graph with the answer.
+   * apart; a gateway of an earlier version sends every graph with the answer, and that is asked for where such a one has no graphs apart.
    */
   async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
     const { warm, disk, lacking } = worker;
-    const body = { message, warm, disk, lacking, claimId: randomUUID(), graphApart: true };
-    const request = { method: 'POST', path: `workers/${worker.id}/claims`, body } as const;
-    const { claimed, left } = await retried(() => this.client.ask(GatewayClaimAnswerSchema, request), CLAIM_TRIES);
+    const claim = { message, warm, disk, lacking, claimId: randomUUID() };
+    const request = { method: 'POST', path: `workers/${worker.id}/claims` } as const;
+    const ask = (graphApart: boolean): Promise<GatewayClaimAnswer> =>
+      this.client.ask(GatewayClaimAnswerSchema, { ...request, body: { ...claim, graphApart } });
+    const { claimed, left } = await retried(() => ask(true), CLAIM_TRIES);
     if (claimed === null) return { claimed, left };
-    const { scope, deadlineAt, workflow = await this.graphs.read(claimed), ...attempt } = claimed;
+    const withClaim = async (): Promise<string | undefined> => (await ask(false)).claimed?.workflow;
+    const { scope, deadlineAt, workflow = await this.graphs.read(claimed, withClaim), ...attempt } = claimed;
     return { claimed: { ...attempt, workflow, accountId: scope, deadlineAt: new Date(deadlineAt) }, left };
   }
 }
 
 /** @throws the error, unless it says that the gateway has no such path. */
 function noneWhereUnknown(error: unknown): { models: [] } {
-  if (error instanceof Refusal && error.code === 'not_found') return { models: [] };
+  if (isUnknown(error)) return { models: [] };
   throw error;
 }

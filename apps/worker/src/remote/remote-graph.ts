@@ -5,8 +5,8 @@ import { LeaseKeeper } from '../attempt';
 import { isUnknown, type GatewayClient } from './gateway.client';
 import { retried } from './retried';
 
-/** Minutes: a gateway refuses for now what the other graphs of the token leave no memory for. */
-const TRIES = 40;
+/** As many as the lease lasts for: a gateway refuses for now what the other graphs of the token leave no memory for. */
+const TRIES = Number.POSITIVE_INFINITY;
 const NOTHING_YET = { progress: null, engineMs: 0 };
 
 /** Reads the graphs of attempts that were claimed without them. Over a slow link one may take longer than a lease, which is renewed meanwhile. */

@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { Refusal } from '@millrace/contracts';
 import type { SubmissionService } from '@millrace/jobs';
+import { BodiesInFlight } from '@millrace/platform';
+import { withContext } from '../../fixtures/with-context';
 import type { Destinations } from '../../jobs';
 import type { JobViews } from '../job-views';
 import type { JobWatch } from '../job-watch';
@@ -20,10 +22,17 @@ interface After {
   report?: () => Promise<void>;
 }
 
+/** Of a process that has something in memory, and room for nothing large beside it. */
+function busyBodies(): BodiesInFlight {
+  const bodies = new BodiesInFlight({ bytes: 10_000, bytesPerPayer: 10_000 });
+  bodies.take('another', 1);
+  return bodies;
+}
+
 const callOf = (report: After['report']): ToolCall =>
   ({
     visitor: { caller: { accountId: 'a' }, scope: {}, surface: {}, requestId: 'request-1' },
-    request: {},
+    request: withContext({}, { bodies: busyBodies() }),
     signal: new AbortController().signal,
     spendLimitMicros: 1n,
     graphText: JSON.stringify(GRAPH),

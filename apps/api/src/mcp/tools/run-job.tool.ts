@@ -114,6 +114,15 @@ export class RunJobTool implements Tool<typeof definition> {
       target: () => this.destinations.of(surface),
       sender: senderOf(request),
     };
-    return inTurn(request, body, (spend) => this.submissions.submit({ ...submission, caller: visitor.caller, spend }));
+    return inTurn(request, body, (spend) =>
+      this.submissions.submit({
+        ...submission,
+        spend,
+        // With the limits of when it is recorded.
+        get caller() {
+          return visitor.caller;
+        },
+      }),
+    );
   }
 }

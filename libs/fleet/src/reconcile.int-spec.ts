@@ -151,15 +151,16 @@ describe('workers that can run nothing', () => {
     await store.retireSilent(database, 60, 100);
     await controller.step();
     expect(world.stopped).toEqual([]);
-    const later = performance.now() + 121_000;
-    const clock = jest.spyOn(performance, 'now').mockReturnValue(later);
     // Nobody could report while PostgreSQL was away: the silence counts from its first answer.
-    const away = jest.spyOn(ServedPoolStore.prototype, 'pools').mockRejectedValueOnce(new Error('away'));
-    await expect(controller.step()).rejects.toThrow('away');
-    away.mockRestore();
+    let now = performance.now() + 121_000;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
     await controller.step();
+    for (let steps = 0; steps < 6; steps += 1) {
+      now += 20_000;
+      await controller.step();
+    }
     expect(world.stopped).toEqual([]);
-    clock.mockReturnValue(later + 121_000);
+    now += 1_000;
     await controller.step();
     clock.mockRestore();
     expect([world.stopped.length, world.membersOf(poolId)]).toEqual([2, []]);

@@ -12,6 +12,8 @@ import { StartWatch, placementsOf } from './start-watch';
 const LEASE = 'deployments';
 /** Renewed by every step, which come every second. */
 const LEASE_SECONDS = 10;
+/** Longer than steps are apart, also after one that failed: in so long without an answer PostgreSQL was away. */
+const OUTAGE_MS = 30_000;
 const NO_DEMAND: Demand = { pendingJobs: 0, runningJobs: 0, busyWorkers: new Set() };
 
 /** The right of a controller to change things, until its lease may be another one's. */
@@ -49,8 +51,9 @@ export interface ReconcileParts {
  */
 export class Reconciler {
   private fence: bigint | null = null;
-  /** Since when each step has found PostgreSQL, on the clock of this process; null: the last one did not, or none was taken. */
-  private answeredSinceMs: number | null = null;
+  /** Since when PostgreSQL has answered the steps without a gap, and when it last did, on the clock of this process. */
+  private answeredSinceMs = 0;
+  private answeredAtMs = Number.NEGATIVE_INFINITY;
   private readonly starts = new StartWatch();
 
   constructor(
@@ -60,18 +63,10 @@ export class Reconciler {
 
   /** @returns whether this controller leads. */
   async step(): Promise<boolean> {
-    try {
-      return await this.stepOnce();
-    } catch (error) {
-      this.answeredSinceMs = null;
-      throw error;
-    }
-  }
-
-  private async stepOnce(): Promise<boolean> {
     const { database, leases } = this.parts;
     const untilMs = performance.now() + LEASE_SECONDS * 1_000;
     const fence = await leases.take(database, LEASE, this.holder, LEASE_SECONDS);
+    this.noteAnswer();
     // Another one led in between, and started workers of its own: what this one runs is too many.
     if (fence === null || (this.fence !== null && fence !== this.fence)) await this.parts.fleet.resign();
     this.fence = fence;
@@ -127,12 +122,17 @@ export class Reconciler {
     }
   }
 
+  private noteAnswer(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.answeredAtMs > OUTAGE_MS) this.answeredSinceMs = nowMs;
+    this.answeredAtMs = nowMs;
+  }
+
   /**
    * A worker as far as its silence says something about it: who was silent while PostgreSQL was away could not report, and reports soon.
    */
   private withKnownSilence(worker: PoolWorker): PoolWorker {
-    const nowMs = performance.now();
-    const answeredForSeconds = (nowMs - (this.answeredSinceMs ??= nowMs)) / 1_000;
+    const answeredForSeconds = (this.answeredAtMs - this.answeredSinceMs) / 1_000;
     const { silentSeconds } = worker;
     return silentSeconds === null ? worker : { ...worker, silentSeconds: Math.min(silentSeconds, answeredForSeconds) };
   }

@@ -1,13 +1,15 @@
-import { GatewayGraphSchema, GatewayHeartbeatAnswerSchema } from '@millrace/contracts';
-import type { Fence } from '@millrace/jobs';
+import { GatewayGraphSchema, GatewayHeartbeatAnswerSchema, type GatewayAttempt } from '@millrace/contracts';
 import type { Logger } from '@millrace/platform';
 import { LeaseKeeper } from '../attempt';
 import { isUnknown, type GatewayClient } from './gateway.client';
 import { retried } from './retried';
 
-/** As many as the lease lasts for: a gateway refuses for now what the other graphs of the token leave no memory for. */
-const TRIES = Number.POSITIVE_INFINITY;
+/** Minutes: a gateway refuses for now what the other graphs of the token leave no memory for. */
+const TRIES = 40;
 const NOTHING_YET = { progress: null, engineMs: 0 };
+
+/** An attempt with all that it needs. */
+export type WholeAttempt = GatewayAttempt & { workflow: string };
 
 /** Reads the graphs of attempts that were claimed without them. Over a slow link one may take longer than a lease, which is renewed meanwhile. */
 export class RemoteGraphs {
@@ -18,12 +20,13 @@ export class RemoteGraphs {
   ) {}
 
   /**
-   * The graph of an attempt that this worker holds.
+   * An attempt that this worker holds, with its graph.
    *
-   * @param withClaim asks for it with its claim: while gateways are updated, one of an earlier version may have no graphs apart.
+   * @param withClaim claims it again, with its graph: while gateways are updated, one of an earlier version may have no graphs apart. Where the lease is over,
+   * that is another attempt, and the one to run.
    * @throws Error `AbortError` when the lease is lost, or the job is to be canceled; GatewayUnreachable when the gateway stays away; Refusal.
    */
-  async read(fence: Fence, withClaim: () => Promise<string | undefined>): Promise<string> {
+  async read(fence: GatewayAttempt, withClaim: () => Promise<GatewayAttempt | null>): Promise<WholeAttempt> {
     const { client, logger } = this;
     const heartbeat = async (): Promise<Awaited<ReturnType<LeaseBeats['heartbeat']>>> => {
       const request = { method: 'POST', path: 'heartbeats', fence, body: NOTHING_YET } as const;
@@ -33,14 +36,14 @@ export class RemoteGraphs {
     const { signal } = lease;
     const request = { method: 'GET', path: 'graph', fence, signal } as const;
     try {
-      const ask = async (): Promise<string> => {
+      const ask = async (): Promise<WholeAttempt> => {
         signal.throwIfAborted();
         try {
-          return (await client.ask(GatewayGraphSchema, request)).workflow;
+          return { ...fence, ...(await client.ask(GatewayGraphSchema, request)) };
         } catch (error) {
-          const workflow = isUnknown(error) ? await withClaim() : undefined;
-          if (workflow === undefined) throw error;
-          return workflow;
+          const claimed = isUnknown(error) ? await withClaim() : null;
+          if (claimed?.workflow === undefined) throw error;
+          return { ...claimed, workflow: claimed.workflow };
         }
       };
       return await retried(ask, TRIES);

@@ -7,6 +7,7 @@ import {
   GatewayReportAnswerSchema,
   GatewayTermsSchema,
   type DispatchMessage,
+  type GatewayAttempt,
   type NodeCatalogue,
 } from '@millrace/contracts';
 import type { PoolModels, WarmUp, WorkerRegistration, WorkerReport, WorkerState } from '@millrace/deployments';
@@ -82,9 +83,11 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
       this.client.ask(GatewayClaimAnswerSchema, { ...request, body: { ...claim, graphApart } });
     const { claimed, left } = await retried(() => ask(true), CLAIM_TRIES);
     if (claimed === null) return { claimed, left };
-    const withClaim = async (): Promise<string | undefined> => (await ask(false)).claimed?.workflow;
-    const { scope, deadlineAt, workflow = await this.graphs.read(claimed, withClaim), ...attempt } = claimed;
-    return { claimed: { ...attempt, workflow, accountId: scope, deadlineAt: new Date(deadlineAt) }, left };
+    const { workflow } = claimed;
+    const withClaim = async (): Promise<GatewayAttempt | null> => (await ask(false)).claimed;
+    const whole = workflow === undefined ? await this.graphs.read(claimed, withClaim) : { ...claimed, workflow };
+    const { scope, deadlineAt, ...attempt } = whole;
+    return { claimed: { ...attempt, accountId: scope, deadlineAt: new Date(deadlineAt) }, left };
   }
 }
 

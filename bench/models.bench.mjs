@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { readSecrets, startTestS3 } from '../scripts/lib/servers/index.mjs';
 import { Fleet } from '../scripts/lib/services/index.mjs';
-import { appSpec, baseEnvironment } from '../scripts/lib/stack/index.mjs';
+import { appSpec, baseEnvironment, withoutSettings } from '../scripts/lib/stack/index.mjs';
 import { DIST, freePort, makeFolder } from '../scripts/lib/system/index.mjs';
 import { findingOf, pairsOf, takeTurns } from './lib/pairs.mjs';
 
@@ -44,7 +44,7 @@ export const bench = {
     };
     const stack = await context.startStack({ workers: 0, settings });
     const common = baseEnvironment({
-      env: { ...process.env, ...settings },
+      env: { ...withoutSettings(process.env), ...settings },
       folder,
       secrets: readSecrets(folder.at('secrets.json')),
       servers: stack,

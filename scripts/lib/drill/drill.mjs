@@ -8,7 +8,7 @@ import { DATABASE } from '../postgres/index.mjs';
 import { onDatabase } from '../prisma/index.mjs';
 import { readSecrets, startTestS3 } from '../servers/index.mjs';
 import { Fleet, claimFolder, temporaryFolder } from '../services/index.mjs';
-import { choosePorts, startStack } from '../stack/index.mjs';
+import { choosePorts, startStack, withoutSettings } from '../stack/index.mjs';
 import { DIST, loadBuilt, runTool } from '../system/index.mjs';
 import { PLACES } from './backup.mjs';
 import { Buckets } from './buckets.mjs';
@@ -241,5 +241,5 @@ async function verifyStorage(scope, settings) {
 async function runProgram(scope, name, settings) {
   const program = join(DIST, 'apps', 'maintenance', 'src', `${name}.js`);
   if (!existsSync(program)) throw new Failure(`${program} is missing: it comes with the build.`);
-  return runTool(scope, process.execPath, [program], { env: { ...process.env, ...settings } });
+  return runTool(scope, process.execPath, [program], { env: { ...withoutSettings(process.env), ...settings } });
 }

@@ -2,6 +2,7 @@ import { Failure, say } from '../command/index.mjs';
 
 const UNAUTHORIZED = 401;
 const NOT_FOUND = 404;
+const UNPROCESSABLE = 422;
 const TIMEOUT_MS = 15_000;
 /** A thousand credits: days of engine time at the default price. */
 const CREDIT_MICROS = 1_000_000_000;
@@ -13,7 +14,7 @@ const CREDIT_MICROS = 1_000_000_000;
 
 /**
  * An account with credits, and an API key of it: those kept from an earlier start. A key that has ended is replaced by another of
- * that account; a new account is made only where there is none, and where the database has not the one that was kept.
+ * that account; a new account is made only where there is none, where the database has not the one that was kept, or it takes no more keys.
  *
  * @param {Addresses} addresses
  * @param {Access} kept
@@ -26,28 +27,30 @@ export async function obtainAccess(addresses, { apiKey, accountId }) {
     // An answer that is refused otherwise, such as to a suspended account, comes to a key that works.
     if (answer.status !== UNAUTHORIZED) return { apiKey, accountId: id };
   }
-  const again = accountId ? await makeKey(addresses, accountId) : null;
-  if (accountId && again) {
+  const again = accountId ? await makeKey(addresses, accountId) : { reason: 'is not known any more' };
+  if (accountId && 'apiKey' in again) {
     say('  The API key of the last start has ended: the account has another one.');
-    return { apiKey: again, accountId };
+    return { apiKey: again.apiKey, accountId };
   }
-  if (apiKey) say('  The account of the last start is not known any more: there is a new one.');
+  if (apiKey && 'reason' in again) say(`  The account of the last start ${again.reason}: there is a new one.`);
   const id = String((await callAdmin(addresses, 'accounts', { name: 'Local account' })).id);
   await callAdmin(addresses, `accounts/${id}/credits`, { amount_micros: CREDIT_MICROS, reason: 'Local stack' });
   const first = await makeKey(addresses, id);
-  if (first) return { apiKey: first, accountId: id };
-  throw new Failure('The admin API made an account and does not find it.');
+  if ('apiKey' in first) return { apiKey: first.apiKey, accountId: id };
+  throw new Failure(`The account that the admin API has just made ${first.reason}.`);
 }
 
 /**
  * @param {Addresses} addresses
  * @param {string} accountId
- * @returns {Promise<string | null>} null when there is no such account
+ * @returns {Promise<{ apiKey: string } | { reason: string }>} why the account has no other key
  */
 async function makeKey(addresses, accountId) {
   const response = await askAdmin(addresses, `accounts/${accountId}/api-keys`, { name: 'local' });
-  if (response.status === NOT_FOUND) return null;
-  return String((await answerOf(response)).key);
+  if (response.status === NOT_FOUND) return { reason: 'is not known any more' };
+  if (response.status === UNPROCESSABLE)
+    return { reason: 'has as many API keys as it may, of which this one is none any more' };
+  return { apiKey: String((await answerOf(response)).key) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import { hasPostgresPrograms } from '../postgres/index.mjs';
 import { ownDatabase } from '../prisma/index.mjs';
@@ -26,5 +27,5 @@ export function ownSettings(scope) {
   const own = withoutSettings(process.env);
   const { DATABASE_URL: server } = process.env;
   if (!server || hasPostgresPrograms()) return own;
-  return { ...own, DATABASE_URL: ownDatabase(scope, server, `millrace_own_${process.pid}`) };
+  return { ...own, DATABASE_URL: ownDatabase(scope, server, `millrace_own_${randomBytes(6).toString('hex')}`) };
 }

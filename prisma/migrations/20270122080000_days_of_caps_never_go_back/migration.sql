@@ -17,7 +17,7 @@ BEGIN
     UPDATE label_use u SET live = greatest(u.live - 1, 0), held_micros = greatest(u.held_micros - held, 0), 
         day = greatest(CASE WHEN u.day <= today + 1 THEN u.day END, today),
         day_micros = CASE WHEN u.day BETWEEN today AND today + 1 THEN u.day_micros ELSE 0 END + CASE WHEN u.day = today + 1 THEN 0 ELSE charged END,
-        month_micros = CASE WHEN u.day <= today + 1 AND date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END
+        month_micros = CASE WHEN u.day = today + 1 OR date_trunc('month', u.day) = date_trunc('month', today) THEN u.month_micros ELSE 0 END
             + CASE WHEN u.day = today + 1 AND date_trunc('month', u.day) > date_trunc('month', today) THEN 0 ELSE charged END
     FROM unnest(labels) AS counted (name)
     WHERE u.account_id = account AND u.label = limited_label(counted.name) AND u.value = limited_value(counted.name, metadata, api_key);
@@ -38,7 +38,7 @@ BEGIN
     RETURN QUERY
         SELECT u.label, u.value, r.daily_at_cap, r.monthly_at_cap,
             r.daily_micros - CASE WHEN u.day BETWEEN today AND today + 1 THEN u.day_micros ELSE 0 END - u.held_micros,
-            r.monthly_micros - CASE WHEN u.day <= today + 1 AND date_trunc('month', u.day) >= date_trunc('month', today) THEN u.month_micros ELSE 0 END - u.held_micros
+            r.monthly_micros - CASE WHEN u.day = today + 1 OR date_trunc('month', u.day) = date_trunc('month', today) THEN u.month_micros ELSE 0 END - u.held_micros
         FROM unnest(labels) AS counted (name)
         JOIN label_use u ON u.account_id = account AND u.label = limited_label(counted.name)
             AND u.value = limited_value(counted.name, metadata, api_key)

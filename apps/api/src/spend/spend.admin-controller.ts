@@ -25,7 +25,7 @@ export class SpendAdminController {
     const { operator, params, body } = input;
     const { id: accountId } = await this.accounts.getAccount(params.id);
     const draft = spendCapOf(body);
-    const summed = await this.caps.sumUsage(accountId, draft);
+    const summed = await this.caps.sumUsage(accountId, draft, 'operator');
     const cap = await this.audit.record(operator, async (tx, note) => {
       const made = await this.caps.put(tx, accountId, draft, summed);
       const act = { action: 'spend_cap.put', subjectType: 'spend_cap', subjectId: made.id, accountId };

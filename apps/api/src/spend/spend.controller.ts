@@ -24,7 +24,7 @@ export class SpendController {
     const { accountId } = visitor.caller;
     assertSetsCaps(visitor.caller);
     const draft = spendCapOf(body);
-    const summed = await this.caps.sumUsage(accountId, draft);
+    const summed = await this.caps.sumUsage(accountId, draft, 'account');
     const cap = await this.audit.record(actorOf(visitor.caller, request), async (tx, note) => {
       const made = await this.caps.put(tx, accountId, draft, summed);
       const act = { action: 'spend_cap.put', subjectType: 'spend_cap', subjectId: made.id, accountId };

@@ -18,7 +18,7 @@ export const today = Prisma.sql`(now() AT TIME ZONE 'UTC')::date`;
 /** Whether a date is of this day, and of this month, as rows have it. */
 export const isToday = (date: string): Prisma.Sql => Prisma.sql`${Prisma.raw(date)} BETWEEN ${today} AND ${today} + 1`;
 export const inThisMonth = (date: string): Prisma.Sql => Prisma.sql`
-  (${Prisma.raw(date)} <= ${today} + 1 AND date_trunc('month', ${Prisma.raw(date)}) >= date_trunc('month', ${today}))`;
+  (${Prisma.raw(date)} = ${today} + 1 OR date_trunc('month', ${Prisma.raw(date)}) = date_trunc('month', ${today}))`;
 /** What was charged today, and this month, of the row `u`. */
 export const dayMicros = Prisma.sql`CASE WHEN ${isToday('u.day')} THEN u.day_micros ELSE 0 END`;
 export const monthMicros = Prisma.sql`

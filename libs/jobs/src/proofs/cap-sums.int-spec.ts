@@ -70,7 +70,7 @@ describe('a cap that is set', () => {
     async (scope) => {
       const caps = composeSpendCaps(test.database);
       const draft = { ...none, scope, keyId: scope === 'key' ? keyId : null };
-      const summed = await caps.sumUsage(accountId, draft);
+      const summed = await caps.sumUsage(accountId, draft, 'account');
       const { rows } = await test.database.transaction(async (tx) => {
         await tx.execute(Prisma.sql`SET LOCAL enable_seqscan = off`);
         return readingRows(tx, 'usage_records', () => caps.put(tx, accountId, draft, summed));
@@ -104,10 +104,8 @@ describe('the sum of a month', () => {
       await charge(1, '12 minutes', other);
       await charge(1, '30 hours', other);
     }
-    const summed = await composeSpendCaps(test.database).sumUsage(accountId, {
-      scope,
-      keyId: scope === 'key' ? keyId : null,
-    });
+    const draft = { scope, keyId: scope === 'key' ? keyId : null };
+    const summed = await composeSpendCaps(test.database).sumUsage(accountId, draft, 'account');
     expect(summed.sums.length).toBeLessThanOrEqual(2);
   });
 
@@ -115,7 +113,7 @@ describe('the sum of a month', () => {
     const watched = watchPages();
     const caps = composeSpendCaps(test.database);
     const summed = await Promise.all(
-      Array.from({ length: 20 }, () => caps.sumUsage(accountId, { scope: 'account', keyId: null })),
+      Array.from({ length: 20 }, () => caps.sumUsage(accountId, { scope: 'account', keyId: null }, 'account')),
     );
     expect(summed).toHaveLength(20);
     expect(watched.most()).toBeLessThanOrEqual(1);
@@ -123,10 +121,8 @@ describe('the sum of a month', () => {
 
   it('is not made for a key that the account has not', async () => {
     const watched = watchPages();
-    const sum = composeSpendCaps(test.database).sumUsage(accountId, {
-      scope: 'key',
-      keyId: newId(),
-    });
+    const draft = { scope: 'key', keyId: newId() } as const;
+    const sum = composeSpendCaps(test.database).sumUsage(accountId, draft, 'account');
     await expect(sum).rejects.toMatchObject({ code: 'invalid_request' });
     expect(watched.pages()).toBe(0);
   });

@@ -64,6 +64,17 @@ it('a day that a clock which ran ahead has left counts as none: caps count on', 
   expect(await jobs.submit(20_000n, PRICE)).toBeNull();
 });
 
+it('of a day later in the month that a clock which ran ahead has left, the month counts on', async () => {
+  const { jobs, claimed } = await nextDay({ dailyMicros: 35_000n, chargedMicros: 0n });
+  const later = Prisma.sql`${tomorrow} + 2`;
+  const [span] = await test.database.rows<{ same: boolean }>(Prisma.sql`
+    SELECT date_trunc('month', ${later}) = date_trunc('month', now() AT TIME ZONE 'UTC') AS same`);
+  await change(jobs, Prisma.sql`day = ${later}, day_micros = 24_000, month_micros = 24_000`);
+  await jobs.end(claimed, 20_000, 'succeeded');
+  const monthMicros = span?.same === true ? 44_000n : 20_000n;
+  expect(await row(jobs)).toMatchObject({ isItsDay: false, dayMicros: 20_000n, monthMicros });
+});
+
 /*
  * A transaction has the day on which it began. Others that began after midnight may have counted before it gets its locks: for it, their day is
  * tomorrow.

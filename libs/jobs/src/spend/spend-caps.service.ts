@@ -49,13 +49,17 @@ export class SpendCaps {
 
   /**
    * Sum what a cap counts of this month, for `put`: before the transaction of the act, in which jobs of the account wait. One sum of an account
-   * at a time.
+   * at a time, and one for operators.
    *
    * @throws Refusal `invalid_request` when the cap names a key that the account has not; `rate_limited` when too many sums wait.
    */
-  async sumUsage(accountId: string, draft: Pick<SpendCapDraft, 'scope' | 'keyId'>): Promise<SummedUsage> {
+  async sumUsage(
+    accountId: string,
+    draft: Pick<SpendCapDraft, 'scope' | 'keyId'>,
+    asker: 'account' | 'operator',
+  ): Promise<SummedUsage> {
     const key = await this.keyOf(this.database, accountId, draft);
-    return this.turns.run(accountId, () => sumUsage(this.database, accountId, key));
+    return this.turns.run(`${asker} ${accountId}`, () => sumUsage(this.database, accountId, key));
   }
 
   /**

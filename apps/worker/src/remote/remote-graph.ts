@@ -9,7 +9,7 @@ const TRIES = 40;
 const NOTHING_YET = { progress: null, engineMs: 0 };
 
 /** An attempt with all that it needs. */
-export type WholeAttempt = GatewayAttempt & { workflow: string };
+type WholeAttempt = GatewayAttempt & { workflow: string };
 
 /** Reads the graphs of attempts that were claimed without them. Over a slow link one may take longer than a lease, which is renewed meanwhile. */
 export class RemoteGraphs {
@@ -26,24 +26,24 @@ export class RemoteGraphs {
    * that is another attempt, and the one to run.
    * @throws Error `AbortError` when the lease is lost, or the job is to be canceled; GatewayUnreachable when the gateway stays away; Refusal.
    */
-  async read(fence: GatewayAttempt, withClaim: () => Promise<GatewayAttempt | null>): Promise<WholeAttempt> {
+  async read(claimed: GatewayAttempt, withClaim: () => Promise<GatewayAttempt | null>): Promise<WholeAttempt> {
     const { client, logger } = this;
     const heartbeat = async (): Promise<Awaited<ReturnType<LeaseBeats['heartbeat']>>> => {
-      const request = { method: 'POST', path: 'heartbeats', fence, body: NOTHING_YET } as const;
+      const request = { method: 'POST', path: 'heartbeats', fence: claimed, body: NOTHING_YET } as const;
       return (await client.ask(GatewayHeartbeatAnswerSchema, request)).answer;
     };
-    const lease = new LeaseKeeper({ heartbeat }, fence, this.leaseSeconds * 1_000, NOTHING_YET, logger);
+    const lease = new LeaseKeeper({ heartbeat }, claimed, this.leaseSeconds * 1_000, NOTHING_YET, logger);
     const { signal } = lease;
-    const request = { method: 'GET', path: 'graph', fence, signal } as const;
+    const request = { method: 'GET', path: 'graph', fence: claimed, signal } as const;
     try {
       const ask = async (): Promise<WholeAttempt> => {
         signal.throwIfAborted();
         try {
-          return { ...fence, ...(await client.ask(GatewayGraphSchema, request)) };
+          return { ...claimed, ...(await client.ask(GatewayGraphSchema, request)) };
         } catch (error) {
-          const claimed = isUnknown(error) ? await withClaim() : null;
-          if (claimed?.workflow === undefined) throw error;
-          return { ...claimed, workflow: claimed.workflow };
+          const again = isUnknown(error) ? await withClaim() : null;
+          if (again?.workflow === undefined) throw error;
+          return { ...again, workflow: again.workflow };
         }
       };
       return await retried(ask, TRIES);

@@ -1652,6 +1652,7 @@ CREATE TABLE models (
     last_used_at timestamp(3) with time zone,
     ready_at timestamp(3) with time zone,
     failed_at timestamp(3) with time zone,
+    import_restarts integer DEFAULT 0 NOT NULL,
     CONSTRAINT models_pkey PRIMARY KEY (id),
     CONSTRAINT models_import_check CHECK (((state = 'importing'::text) = (import_due_at IS NOT NULL))),
     CONSTRAINT models_problem_check CHECK (((state = 'failed'::text) = (problem IS NOT NULL))),

@@ -8,7 +8,7 @@ import type { Statements } from './database';
  * The migration that this version of the code needs. Later ones only add (expand, backfill, contract), so a process of
  * this version keeps working on them.
  */
-export const REQUIRED_MIGRATION = '20270122080300_audit_carries_days';
+export const REQUIRED_MIGRATION = '20270122090000_imports_begin_again_once';
 
 const LOOK_EVERY_MS = 100;
 

@@ -314,6 +314,26 @@ describe('an import', () => {
     expect(await now(model)).toMatchObject({ state: 'ready' });
   });
 
+  it('fails when its upload has expired twice: its source is too slow', async () => {
+    const model = await importOf();
+    const whole = sendRange(FILE);
+    respond = (request, response) => (asked.length > 2 ? void response.destroy() : whole(request, response));
+    const expire = async (): Promise<void> => {
+      const { uploadId } = await now(model);
+      await world.assets.resumable.abort(wholeAccount(accountId), uploadId ?? '');
+      await makeDue(model);
+      await run();
+    };
+    await run();
+    await expire();
+    expect(await now(model)).toMatchObject({ state: 'importing', uploadId: null });
+    asked = [];
+    await makeDue(model);
+    await run();
+    await expire();
+    expect(await now(model)).toMatchObject({ state: 'failed', problem: expect.stringContaining('too slow') as string });
+  });
+
   it('that was deleted stores nothing', async () => {
     const model = await importOf();
     const whole = sendRange(FILE);

@@ -7,6 +7,8 @@ export interface ImportClaim {
   model: Model & { sourceUrl: string };
   attempt: number;
   failures: number;
+  /** Times that its upload has expired, and its bytes had to arrive again. */
+  restarts: number;
   etag: string | null;
   /** Bytes that the account may store; null: the service's limit. */
   storageBytes: number | null;
@@ -16,6 +18,7 @@ type ClaimRow = Model & {
   sourceUrl: string;
   attempt: number;
   failures: number;
+  restarts: number;
   etag: string | null;
   storage: number | null;
 };
@@ -52,7 +55,7 @@ export function claimSql(leaseSeconds: number, after: string | null): Prisma.Sql
           AND (d.upload_id IS NOT NULL OR begun.count < ${BEGUN_PER_ACCOUNT}::int)
         ORDER BY d.upload_id IS NULL, d.import_due_at, d.id LIMIT 1 FOR UPDATE SKIP LOCKED) due
       LIMIT 1)
-    RETURNING ${modelColumns}, m.import_attempt AS attempt, m.import_failures AS failures, m.import_etag AS etag,
+    RETURNING ${modelColumns}, m.import_attempt AS attempt, m.import_failures AS failures, m.import_restarts AS restarts, m.import_etag AS etag,
       a.storage_bytes::float8 AS storage`;
 }
 
@@ -67,8 +70,8 @@ export class ImportStore {
   async claim(tx: Statements, leaseSeconds: number, after: string | null): Promise<ImportClaim | null> {
     const [row] = await tx.rows<ClaimRow>(claimSql(leaseSeconds, after));
     if (row === undefined) return null;
-    const { attempt, failures, etag, storage, ...model } = row;
-    return { model, attempt, failures, etag, storageBytes: storage };
+    const { attempt, failures, restarts, etag, storage, ...model } = row;
+    return { model, attempt, failures, restarts, etag, storageBytes: storage };
   }
 
   /** Record where its bytes arrive; null: they have to arrive again. */
@@ -80,7 +83,8 @@ export class ImportStore {
     const { uploadId = null, sizeBytes = null, etag = null } = to ?? {};
     return (
       (await tx.execute(Prisma.sql`
-      UPDATE models SET upload_id = ${uploadId}::uuid, size_bytes = ${sizeBytes}, import_etag = ${etag}, received_bytes = 0
+      UPDATE models SET upload_id = ${uploadId}::uuid, size_bytes = ${sizeBytes}, import_etag = ${etag}, received_bytes = 0,
+        import_restarts = import_restarts + ${to === null ? 1 : 0}
       WHERE ${isHeld(claim)}`)) > 0
     );
   }

@@ -27,6 +27,10 @@ const RETRY_CAP_MS = 300_000;
 const MOST_FAILURES = 20;
 /** Before an import is tried again that waits for other uploads of its account to end: each time it asks its source for the size. */
 const WAIT_SECONDS = 300;
+/** Times that an import may begin again because its upload has expired: the service may have been away meanwhile, or the source is too slow. */
+const MOST_RESTARTS = 1;
+/** Then what had arrived counts no more for the account: `sweep-uploads` runs every ten minutes. */
+const RESTART_SECONDS = 900;
 /** Refusals that no other attempt changes. */
 const FINAL = ['storage_full', 'payload_too_large', 'hash_mismatch', 'invalid_request'];
 
@@ -209,14 +213,26 @@ export class ModelImporter {
       await this.store.release(this.database, claim, WAIT_SECONDS, false);
       return 'failed';
     }
-    // The upload has expired: its bytes are fetched again.
-    if (refusal === 'not_found') await this.store.begin(this.database, claim, null);
+    if (refusal === 'not_found') return this.beginAgain(claim);
     await this.store.release(
       this.database,
       claim,
       backoffMs(claim.failures, RETRY_BASE_MS, RETRY_CAP_MS) / 1_000,
       true,
     );
+    return 'failed';
+  }
+
+  /** Its upload has expired: its bytes are fetched again, once. */
+  private async beginAgain(claim: ImportClaim): Promise<Outcome> {
+    if (claim.restarts >= MOST_RESTARTS) {
+      const problem =
+        'The source is too slow: the file did not arrive in the 20 hours for which an upload is open, twice.';
+      await this.store.fail(this.database, claim, problem);
+      return 'ended';
+    }
+    await this.store.begin(this.database, claim, null);
+    await this.store.release(this.database, claim, RESTART_SECONDS, true);
     return 'failed';
   }
 

@@ -22,15 +22,13 @@ import type { ResumableUploadStore } from './resumable-upload.store';
 import { StagingMemory } from './staging-memory';
 import { SHARED_UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
 import type { UploadAhead, UploadTerms } from './upload-terms';
+import { keptUntilMinted, type KeptBytes } from './kept-until-minted';
 import { accountClosed, isGone, keyReused, noBytes, refusalOf, uploadsUsedUp } from './upload-refusals';
 
 /** More than fields and boundaries take: a declared size is refused only if the file alone must be too large. */
 const AROUND_FILE_BYTES = 1_048_576;
 /** For so long bytes stay that were found by their hash; the contract's least. The grace of blobs may be longer. */
 const FOUND_SECONDS = 3_600;
-
-/** How often bytes are kept that are gone before an asset refers to them, as where the only other one that had them is erased at this moment. */
-const KEEP_TRIES = 4;
 
 /** Why an upload in parts makes no asset: another request completed or dropped it meanwhile. */
 export const UPLOAD_OVER = 'upload_over';
@@ -188,16 +186,12 @@ export class UploadService {
       throw new Refusal('hash_mismatch', message);
     }
     const { contentType } = fields;
-    for (let tries = 1; ; tries += 1) {
-      const blob = await this.blobs.keep(accountId, staged, reservationId);
-      try {
-        const minted = await this.mint({ blob, fields, contentType, anyContentType: false, upload: terms });
-        // Whether others of the account have these bytes is not a sub-key's to know.
-        return { asset: minted.asset, createdNew: fields.labels === null ? minted.wasOrphan : minted.isNew };
-      } catch (error) {
-        if (!isGone(error) || tries >= KEEP_TRIES) throw error;
-      }
-    }
+    const keep = (bytes: KeptBytes): Promise<StoredBlob> => this.blobs.keep(accountId, bytes, reservationId);
+    const minted = await keptUntilMinted(staged, keep, (blob) =>
+      this.mint({ blob, fields, contentType, anyContentType: false, upload: terms }),
+    );
+    // Whether others of the account have these bytes is not a sub-key's to know.
+    return { asset: minted.asset, createdNew: fields.labels === null ? minted.wasOrphan : minted.isNew };
   }
 
   /**

@@ -28,6 +28,22 @@ AS $function$
     SELECT ((extract(epoch FROM at) * 1000000)::bigint)::text
 $function$;
 
+CREATE OR REPLACE FUNCTION public.await_dispatch(pool text, wait_ms integer)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    lock_timeout_before CONSTANT text := current_setting('lock_timeout');
+BEGIN
+    PERFORM set_config('lock_timeout', wait_ms || 'ms', true);
+    PERFORM pg_advisory_xact_lock(hashtextextended('dispatch:' || pool, 0));
+    PERFORM set_config('lock_timeout', lock_timeout_before, true);
+    RETURN pool;
+EXCEPTION WHEN lock_not_available THEN
+    RETURN pool;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.bequeath_member()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -3,7 +3,7 @@ import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
 import { createLogger } from '@millrace/platform';
-import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
 import { TurnStore, type Turn } from '../rotation/turn.store';
 import { Dispatcher } from './dispatcher';
@@ -28,13 +28,18 @@ function makeDispatcher(afterEach: (turn: Turn) => Promise<void> = async () => u
   taken: Turn[];
   /** How many turns each statement came to. */
   statements: number[];
+  /** Statements that may wait for another process: now, and how many at once there were. */
+  waits: { now: number; most: number };
 } {
   const lane: DispatchMessage[] = [];
   const taken: Turn[] = [];
   const statements: number[] = [];
   const store = new TurnStore();
+  const waits = { now: 0, most: 0 };
   const take: TurnStore['take'] = async (...asked) => {
-    const turns = await store.take(...asked);
+    const isWaiting = asked[3].poolWaitMs > 0;
+    if (isWaiting) waits.most = Math.max(waits.most, ++waits.now);
+    const turns = await store.take(...asked).finally(() => isWaiting && waits.now--);
     taken.push(...turns);
     statements.push(turns.length);
     for (const turn of turns) await afterEach(turn);
@@ -50,11 +55,19 @@ function makeDispatcher(afterEach: (turn: Turn) => Promise<void> = async () => u
   // However slow the machine is, what the process knows does not age.
   const now = (): number => 0;
   const dispatcher = new Dispatcher(database, { take }, unclaimed, pools, workers, lanes, logger, settings, now);
-  return { dispatcher, lane, taken, statements };
+  return { dispatcher, lane, taken, statements, waits };
 }
 
 async function queue(poolId: string, count: number): Promise<void> {
   await world.queueMany(poolId, await makeAccount(test.database), count);
+}
+
+/** Whether a process waits in PostgreSQL for another that dispatches for the same pool. */
+async function isWaitedFor(): Promise<boolean> {
+  const waiting = await test.database.query(Prisma.sql`
+    SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+    WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted`);
+  return waiting.length > 0;
 }
 
 /** Do something while another process dispatches for the pool. */
@@ -136,6 +149,32 @@ describe('a dispatcher', () => {
       expect(lane).toHaveLength(ROOM - 1);
       expect(taken.map(({ inFlight }) => inFlight)).toEqual([null, 1, 2]);
     });
+  });
+
+  it('has its turn when the other process commits, without asking again in between', async () => {
+    const { poolId } = await makePool(test.database);
+    await queue(poolId, ROOM + 2);
+    await besideAnother(poolId, async (leave) => {
+      const { dispatcher, taken } = makeDispatcher();
+      const filling = dispatcher.fill(poolId);
+      await eventually('one process waits for another', isWaitedFor);
+      await leave();
+      expect(await filling).toBe(ROOM - 1);
+      expect(taken.map(({ inFlight }) => inFlight)).toEqual([null, 1, 2]);
+    });
+  });
+
+  it('waits with one connection, however many pools others dispatch for', async () => {
+    const [one, two] = [await makePool(test.database), await makePool(test.database)];
+    const { dispatcher, waits } = makeDispatcher();
+    await besideAnother(one.poolId, () =>
+      besideAnother(two.poolId, async () => {
+        const filling = [dispatcher.fill(one.poolId), dispatcher.fill(two.poolId)];
+        await eventually('one process waits for another', isWaitedFor);
+        await Promise.all(filling);
+      }),
+    );
+    expect(waits.most).toBe(1);
   });
 
   it('leaves the pool to another process that goes on dispatching for it', async () => {

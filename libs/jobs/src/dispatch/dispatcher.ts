@@ -6,6 +6,7 @@ import { LoadingCache, crashPoint, type Logger } from '@millrace/platform';
 import type { JobSettings } from '../job.settings';
 import type { DispatchedJob, Turn, TurnOffer, TurnStore } from '../rotation';
 import { LockedAccounts } from './locked-accounts';
+import { OthersTurn } from './others-turn';
 import type { UnclaimedStore } from './unclaimed.store';
 import { WatermarkCache } from './watermark-cache';
 
@@ -17,13 +18,11 @@ const CACHED_POOLS = 10_000;
 const UNCLAIMED_SECONDS = 3;
 /** An attempt that stays unclaimed is put back once in this time: its workers may be unable to claim anything. */
 const OFFERED_AGAIN_MS = 10_000;
-/** A turn that another process takes for the pool lasts about so long. Each wait for it is twice the last: many wait at once. */
-const TURN_MS = 5;
 /** Turns of one statement: the accounts that have them are locked until it commits. */
 const MOST_TURNS = 64;
 /** Turns that a submission's statement gives: its own job's, as a rule, and one that finds nobody waiting. */
 const TURNS_BESIDE = 2;
-/** Turns of other processes that are waited for; the dispatch loop runs within a second anyway. */
+/** How often turns of other processes are waited for; the dispatch loop runs within a second anyway. */
 const TURNS_WAITED = 4;
 
 /** What a statement has recorded beside the turns that it gave. */
@@ -40,6 +39,7 @@ interface Recorded {
 export class Dispatcher {
   private readonly active = new Map<string, { again: boolean }>();
   private readonly filling = new Set<Promise<void>>();
+  private readonly othersTurn = new OthersTurn();
   /** Pools of which a statement under way gives turns beside its own work. */
   private readonly offered = new Set<string>();
   private readonly rooms: LoadingCache<number>;
@@ -169,19 +169,20 @@ export class Dispatcher {
   async fill(poolId: string): Promise<number> {
     const room = await this.rooms.get(poolId);
     let count = 0;
+    let isAnothers = false;
     for (let waits = 0; room > 0 && waits <= TURNS_WAITED;) {
-      const turns = await this.takeTurns(poolId, room);
+      const take = (poolWaitMs: number): ReturnType<TurnStore['take']> => this.takeTurns(poolId, room, poolWaitMs);
+      const turns: Turn[] = await (isAnothers ? this.othersTurn.follow(take) : take(0));
       const jobs = turns.flatMap(({ job }) => job ?? []);
       if (jobs.length > 0) {
         crashPoint('dispatch:before-lane');
         await this.deliver(poolId, jobs);
         count += jobs.length;
       }
-      const last = turns.at(-1) ?? turns[0];
+      const last = turns.at(-1);
       if (leavesNobody(last, room)) break;
-      if (last.job !== null) continue;
-      waits += 1;
-      if (last.inFlight === null) await new Promise((resolve) => setTimeout(resolve, TURN_MS * 2 ** waits));
+      isAnothers ||= last?.inFlight === null;
+      if (last?.job === null) waits += 1;
     }
     return count;
   }
@@ -238,7 +239,7 @@ export class Dispatcher {
     await this.send(message, this.lanes.addLeft(poolId, message));
   }
 
-  private async takeTurns(poolId: string, room: number): Promise<[Turn, ...Turn[]]> {
+  private async takeTurns(poolId: string, room: number, poolWaitMs: number): Promise<[Turn, ...Turn[]]> {
     const now = this.now();
     const watermarks = this.watermarksOf(poolId).get(now);
     const locked = this.lockedAccounts.get(poolId) ?? new LockedAccounts();
@@ -246,7 +247,7 @@ export class Dispatcher {
     const turns = await locked.turns((waitMs) => {
       // What is waited for with the locks of other turns held would be waited for by their accounts, too.
       const most = waitMs === 0 ? MOST_TURNS : 1;
-      return this.turns.take(this.database, poolId, room, { most, watermarks, waitMs });
+      return this.turns.take(this.database, poolId, room, { most, watermarks, waitMs, poolWaitMs });
     });
     const [{ found }] = turns;
     if (watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now, this.now());

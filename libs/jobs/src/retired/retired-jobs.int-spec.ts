@@ -3,6 +3,7 @@ import { newId } from '@millrace/contracts';
 import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
 import { TurnStore } from '../rotation';
+import { ONE_TURN } from '../rotation/turn.store';
 import { RetiredJobs } from './retired-jobs.service';
 import { RetiredPoolStore } from './retired-pool.store';
 
@@ -82,7 +83,7 @@ describe('jobs of a version out of use', () => {
     const third = await world.submit({ poolId: older, accountId });
     await world.dispatch(older);
     expect(await retired.moveOn(null)).toBe(1);
-    const fromTheHead = { most: 2, waitMs: 0, watermarks: { pass: -1n, inFlightSince: new Date(0) } };
+    const fromTheHead = { ...ONE_TURN, most: 2, watermarks: { pass: -1n, inFlightSince: new Date(0) } };
     const turns = await new TurnStore().take(test.database, older, 100, fromTheHead);
     expect(turns.map(({ job }) => job?.jobId)).toEqual([first.id, third.id]);
     expect((await test.database.models.job.findUniqueOrThrow({ where: { id: second.id } })).delivery).toBe(

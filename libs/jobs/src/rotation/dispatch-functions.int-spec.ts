@@ -18,6 +18,7 @@ async function definition(name: string): Promise<string | undefined> {
 
 describe('a function of dispatching', () => {
   it.each([
+    ['await_dispatch', 'await-dispatch.sql'],
     ['dispatch_turn', 'dispatch-turn.sql'],
     ['dispatch_turns', 'dispatch-turns.sql'],
     ['follow_turn', 'follow-turn.sql'],

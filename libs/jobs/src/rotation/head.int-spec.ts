@@ -11,7 +11,7 @@ import { endJob } from '../lifecycle/end.store';
 import { handBackAttempt } from '../lifecycle/release.store';
 import type { ClaimedAttempt } from '../state';
 import { GroupStore } from '../submission/group.store';
-import { TurnStore, type DispatchedJob, type Watermarks } from './turn.store';
+import { ONE_TURN, TurnStore, type DispatchedJob, type Watermarks } from './turn.store';
 
 const turns = new TurnStore();
 const groups = new GroupStore(readSettings(jobSettings, {}));
@@ -44,7 +44,7 @@ async function submit(queue: Queue, id: string): Promise<void> {
 }
 
 async function turn({ poolId }: Queue, watermarks: Watermarks | null = EVERYTHING): Promise<DispatchedJob | null> {
-  return (await turns.take(test.database, poolId, ROOM, { most: 1, waitMs: 0, watermarks }))[0].job;
+  return (await turns.take(test.database, poolId, ROOM, { ...ONE_TURN, watermarks }))[0].job;
 }
 
 async function headOf(queue: Queue): Promise<string | null> {

@@ -41,6 +41,8 @@ export interface TurnTerms {
   watermarks: Watermarks | null;
   /** How long to wait for the account whose turn it is while another statement has it locked; 0: skip it. */
   waitMs: number;
+  /** How long to wait for another process that dispatches for the pool; 0: not at all. */
+  poolWaitMs: number;
 }
 
 /** Turns that a statement may give beside its own work. */
@@ -50,7 +52,7 @@ export interface TurnOffer extends Pick<TurnTerms, 'most' | 'watermarks'> {
 }
 
 /** The terms of one turn that reads everything and waits for nobody. */
-export const ONE_TURN: TurnTerms = { most: 1, watermarks: null, waitMs: 0 };
+export const ONE_TURN: TurnTerms = { most: 1, watermarks: null, waitMs: 0, poolWaitMs: 0 };
 
 /** A job on its way to the lane, as the statements of dispatching read it. */
 export interface DispatchedRow {
@@ -76,7 +78,7 @@ export class TurnStore {
    * priority, then age, moves towards the lane. One statement and one commit, and the turns are those that as many statements
    * of one turn each would give.
    *
-   * Nothing happens while another process dispatches for this pool, or when `room` attempts are in flight already.
+   * Nothing happens while another process dispatches for this pool, for longer than `poolWaitMs`, or when `room` attempts are in flight already.
    *
    * An account that another statement has locked, because it submits or ends a job at this moment, is skipped, or waited for
    * no longer than `waitMs`: the whole pool would wait with it.
@@ -89,9 +91,13 @@ export class TurnStore {
    * @throws an error with SQLSTATE 55P03 (see `isLockTimeout`) when an account was waited for in vain: no turn was given.
    */
   async take(statements: Statements, poolId: string, room: number, terms: TurnTerms): Promise<[Turn, ...Turn[]]> {
-    const { most, waitMs, watermarks } = terms;
+    const { most, waitMs, watermarks, poolWaitMs } = terms;
+    const pool =
+      poolWaitMs === 0
+        ? Prisma.sql`(SELECT ${poolId}::text)`
+        : Prisma.sql`await_dispatch(${poolId}, ${poolWaitMs}::int)`;
     const [first, ...others] = await statements.rows<TurnRow>(Prisma.sql`
-      SELECT turn.id AS dispatched_id, turn.* FROM ${relaxedCommit}, dispatch_turns(${poolId}, ${room}::int, ${most}::int, ${STRIDE}::bigint,
+      SELECT turn.id AS dispatched_id, turn.* FROM ${relaxedCommit}, ${pool} AS asked (pool), LATERAL dispatch_turns(asked.pool, ${room}::int, ${most}::int, ${STRIDE}::bigint,
         ${watermarks?.pass ?? null}::bigint, ${watermarks?.inFlightSince ?? null}::timestamptz, ${waitMs}::int) AS turn`);
     if (first === undefined) throw new Error('the statement of a turn returned no row');
     return [turnOf(first), ...others.map(turnOf)];

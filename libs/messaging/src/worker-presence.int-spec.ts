@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 import { createLogger } from '@millrace/platform';
 import { eventually, testRedisUrl } from '@millrace/testing';
@@ -71,6 +72,17 @@ it('judges nobody while Redis is away', async () => {
   const away = new RedisConnections('redis://127.0.0.1:1', createLogger('maintenance', 'silent'));
   opened.push(away);
   expect(await new GoneWorkers(away.producer(), () => nowMs).among([randomUUID()])).toEqual([]);
+});
+
+it('takes no worker for gone whose subscription is with another server, as after a failover, and has it connect again', async () => {
+  const { id, subscriber: own } = await worker();
+  own.disconnect();
+  const disconnect = jest.fn();
+  const elsewhere = Object.assign(new EventEmitter(), { status: 'ready', subscribe: async () => 1, disconnect });
+  stops.push(announceWorker(elsewhere as unknown as Redis, redis, id));
+  await eventually('the worker to connect again', () => disconnect.mock.calls.length > 0);
+  expect(disconnect).toHaveBeenCalledWith(true);
+  expect(await asking().among([id])).toEqual([]);
 });
 
 it('lets the mark of a worker expire', async () => {

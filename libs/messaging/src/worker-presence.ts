@@ -22,11 +22,7 @@ const markOf = (workerId: string): string => `millrace:worker-mark:${workerId}`;
 export function announceWorker(subscriber: Redis, producer: Redis, workerId: string): () => void {
   const announce = (): void => {
     if (subscriber.status !== 'ready' || producer.status !== 'ready') return;
-    // The mark comes second: a worker that has one is subscribed, or was.
-    void subscriber
-      .subscribe(channelOf(workerId))
-      .then(() => producer.set(markOf(workerId), '', 'EX', MARK_SECONDS))
-      .catch(() => undefined);
+    void mark(subscriber, producer, workerId).catch(() => undefined);
   };
   for (const redis of [subscriber, producer]) redis.on('ready', announce);
   announce();
@@ -35,6 +31,22 @@ export function announceWorker(subscriber: Redis, producer: Redis, workerId: str
     clearInterval(timer);
     for (const redis of [subscriber, producer]) redis.off('ready', announce);
   };
+}
+
+/**
+ * Subscribe, and set the mark once the server that keeps it has the subscription: a worker that has a mark is subscribed there, or was. After a
+ * failover the subscription may still be with the old primary, which nothing written makes known: then it is made again, and until it is there nothing
+ * follows from its absence.
+ */
+async function mark(subscriber: Redis, producer: Redis, workerId: string): Promise<void> {
+  await subscriber.subscribe(channelOf(workerId));
+  const [, subscribers] = await producer.pubsub('NUMSUB', channelOf(workerId));
+  if (Number(subscribers) > 0) {
+    await producer.set(markOf(workerId), '', 'EX', MARK_SECONDS);
+    return;
+  }
+  await producer.del(markOf(workerId));
+  subscriber.disconnect(true);
 }
 
 /** Which workers' processes have ended, as far as Redis has noticed. */

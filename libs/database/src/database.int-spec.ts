@@ -236,6 +236,15 @@ describe('the schema', () => {
       await other.drop();
     }
   });
+
+  it('is not taken for missing where the user may not look at it', async () => {
+    const looking = test.database.transaction(async (tx) => {
+      await tx.execute(Prisma.sql`CREATE ROLE nobodys_member`);
+      await tx.execute(Prisma.sql`SET LOCAL ROLE nobodys_member`);
+      await assertSchema(tx);
+    });
+    await expect(looking).rejects.toThrow('may not read the table _prisma_migrations: make it a member of the role');
+  });
 });
 
 describe('a migration that did not finish', () => {

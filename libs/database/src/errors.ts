@@ -55,8 +55,13 @@ const UNSTORABLE: readonly (string | undefined)[] = ['22021', '22P05'];
 
 /** Whether PostgreSQL refused a text for a character that it cannot store. The statement changed nothing. */
 export function isUnstorableText(error: unknown): boolean {
+  return UNSTORABLE.includes(sqlStateOf(error));
+}
+
+/** The SQLSTATE with which PostgreSQL refused a statement. */
+export function sqlStateOf(error: unknown): string | undefined {
   const cause = driverCause(error);
-  return UNSTORABLE.includes(cause?.originalCode ?? cause?.code);
+  return cause?.originalCode ?? cause?.code;
 }
 
 /** What PostgreSQL or the driver reported, as the client and the driver each wrap it. */

@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import { BootError, type Logger } from '@millrace/platform';
-import { ConstraintError } from './errors';
+import { sqlStateOf } from './errors';
 import { BOOT_TIMEOUT_MS, retryWhileStarting } from './boot-retry';
 import type { Statements } from './database';
 
@@ -12,11 +12,15 @@ export const REQUIRED_MIGRATION = '20270123000000_dispatch_is_waited_for';
 
 const LOOK_EVERY_MS = 100;
 
+/** SQLSTATEs. */
+const UNDEFINED_TABLE = '42P01';
+const INSUFFICIENT_PRIVILEGE = '42501';
+
 /**
  * Refuse to run on a database with another schema than this code needs. What a later version begins is not its concern.
  *
  * @returns the migration of a later version that did not finish, where there is one.
- * @throws BootError with the cure when the schema is absent, behind, or half migrated.
+ * @throws BootError with the cure when the schema is absent, behind, or half migrated, or may not be looked at.
  */
 export async function assertSchema(database: Statements): Promise<string | undefined> {
   const rows = await retryWhileStarting(BOOT_TIMEOUT_MS, () => readMigrations(database));
@@ -52,7 +56,7 @@ export async function awaitSchema(
       return;
     } catch (error) {
       if (!(error instanceof BootError) || performance.now() > until) throw error;
-      if (!warned) logger.warn(`${error.message} Waiting for them.`);
+      if (!warned) logger.warn(`${error.message} Waiting for that.`);
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
@@ -64,17 +68,22 @@ interface Migration {
   rolledBackAt: Date | null;
 }
 
+/** @throws BootError where the user may not read which migrations are applied. */
 async function readMigrations(database: Statements): Promise<Migration[]> {
   try {
     return await database.rows<Migration>(
       Prisma.sql`SELECT migration_name, finished_at, rolled_back_at FROM _prisma_migrations`,
     );
   } catch (error) {
-    if (error instanceof ConstraintError || !isUndefinedTable(error)) throw error;
-    return [];
+    switch (sqlStateOf(error)) {
+      case UNDEFINED_TABLE:
+        return [];
+      case INSUFFICIENT_PRIVILEGE:
+        throw new BootError(
+          'The user of DATABASE_URL may not read the table _prisma_migrations: make it a member of the role of this process (millrace_api, millrace_worker or millrace_maintenance), or its owner.',
+        );
+      default:
+        throw error;
+    }
   }
-}
-
-function isUndefinedTable(error: unknown): boolean {
-  return error instanceof Error && /_prisma_migrations/.test(error.message);
 }

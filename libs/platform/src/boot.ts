@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { keepNewObjectsYoung, letHeapGrowSlowly } from './heap';
 import { createLogger, type Logger } from './logger';
+import { startingLogLevel } from './process.settings';
 import { SettingsError } from './settings';
 import { Shutdown } from './shutdown';
 import { nameSourcesInTraces } from './stack-traces';
@@ -31,7 +32,7 @@ export function runMain(role: string, main: (logger: Logger, shutdown: Shutdown)
   keepStringMethodsFast();
   // The reader of the log may end before this process.
   process.stdout.on('error', () => undefined);
-  const logger = createLogger(role, process.env.MILLRACE_LOG_LEVEL || 'info');
+  const logger = createLogger(role, startingLogLevel(process.env));
   const die = (error: unknown): void => {
     logger.fatal({ err: error }, 'ended by an uncaught error');
     process.exit(1);

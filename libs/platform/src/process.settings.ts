@@ -2,13 +2,17 @@ import { z } from 'zod';
 import { integer, setting } from './settings';
 import { tracingSettings } from './tracing/tracing.settings';
 
+/** From all lines to the gravest alone. */
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+const DEFAULT_LOG_LEVEL = 'info';
+
 /** What every process reads. */
 export const processSettings = {
   ...tracingSettings,
   logLevel: setting(
     'LOG_LEVEL',
     'Least severe log lines that are written.',
-    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info'),
+    z.enum(LOG_LEVELS).default(DEFAULT_LOG_LEVEL),
   ),
   opsHost: setting(
     'OPS_HOST',
@@ -26,3 +30,10 @@ export const processSettings = {
     integer({ min: 1, max: 86_400 }).default(30),
   ),
 };
+
+/**
+ * The level for a process that begins, before its settings are read: a level that there is not is reported with the other settings.
+ */
+export function startingLogLevel({ MILLRACE_LOG_LEVEL: asked }: NodeJS.ProcessEnv): string {
+  return LOG_LEVELS.find((level) => level === asked) ?? DEFAULT_LOG_LEVEL;
+}

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { join, relative } from 'node:path';
 import process from 'node:process';
 import { runCommand, say, task } from './lib/command/index.mjs';
@@ -47,6 +48,8 @@ async function main(scope) {
     MILLRACE_TEST_S3_ACCESS_KEY_ID: s3.accessKeyId,
     MILLRACE_TEST_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
     MILLRACE_TEST_HELM: helm,
+    // One for all runs: a second try makes the choices of the first.
+    MILLRACE_TEST_SEED: process.env.MILLRACE_TEST_SEED || String(randomInt(1, 2_147_483_647)),
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
   };
   /** @type {(name: string, flags: string[]) => Promise<JestRun>} */

@@ -129,6 +129,16 @@ describe('a run of tests', () => {
         },
       ],
       ['none failed', { report: reportOf(file), code: 1 }],
+      [
+        'it is a proof by chance, or a run with faults',
+        {
+          ...first,
+          report: reportOf(
+            { ...failing, path: '/libs/jobs/src/proofs/job-model.int-spec.ts' },
+            { ...failing, path: '/test/faults/faults.e2e-spec.ts' },
+          ),
+        },
+      ],
     ])('is not run again when %s', (_, run) => expect(filesToTryAgain(run)).toEqual([]));
   });
 });

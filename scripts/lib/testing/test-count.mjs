@@ -12,12 +12,16 @@
 /** More files that fail than this are no accident of the machine. */
 const TRIED_AGAIN_AT_MOST = 5;
 
+/** What draws by chance what it does, at the size of a proof: a failure may be of a choice that a second try does not make. */
+const NEVER_TRIED_AGAIN = /\/(proofs|test\/faults)\//;
+
 /** @param {FileReport} file */
 const isGood = ({ failed, loaded }) => failed === 0 && loaded;
 
 /**
  * The files that failed, to be run once more and alone: a test may fail because of what else the machine did. None when the
- * run proves something else is wrong: jest was killed, a file left something open, or many files failed.
+ * run proves something else is wrong: jest was killed, a file left something open, or many files failed. Never a proof by chance, nor a
+ * run with faults.
  *
  * @param {JestRun} run
  * @returns {string[]} their paths
@@ -25,7 +29,8 @@ const isGood = ({ failed, loaded }) => failed === 0 && loaded;
 export function filesToTryAgain({ report, code }) {
   if (report === undefined || code !== 1 || report.leaked) return [];
   const failed = report.files.filter((file) => !isGood(file));
-  return failed.length > TRIED_AGAIN_AT_MOST ? [] : failed.map(({ path }) => path);
+  const paths = failed.map(({ path }) => path);
+  return failed.length > TRIED_AGAIN_AT_MOST ? [] : paths.filter((path) => !NEVER_TRIED_AGAIN.test(path));
 }
 
 /**

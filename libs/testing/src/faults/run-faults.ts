@@ -6,6 +6,7 @@ import { Database } from '@millrace/database';
 import { composeAudits, jobSettings } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import { Metrics, createLogger, readSettings, type Auditor } from '@millrace/platform';
+import { composeErasureAudit } from '@millrace/privacy';
 import {
   admin,
   counts,
@@ -208,7 +209,7 @@ async function drain(stack: FaultyStack): Promise<void> {
   }
 }
 
-/** The auditors of the libs, on the servers themselves. */
+/** The auditors of `millrace admin audit`, and those of lanes and of bytes, on the servers themselves. */
 async function openAuditors(stack: FaultyStack): Promise<{ auditors: Auditor[]; close: () => Promise<void> }> {
   const settings = readSettings({ ...assetSettings, ...jobSettings, ...billingSettings }, stack.env);
   const logger = createLogger('audit', 'fatal');
@@ -224,7 +225,15 @@ async function openAuditors(stack: FaultyStack): Promise<{ auditors: Auditor[]; 
   const billing = composeBilling({ database, logger, metrics, settings });
   const storage = new StorageAuditor(assets.audit, true);
   return {
-    auditors: [audits.jobs, audits.lanes, billing.audit, composeAuditChainAuditor(database, null), storage],
+    auditors: [
+      audits.jobs,
+      audits.lanes,
+      billing.audit,
+      composeAuditChainAuditor(database, null),
+      storage,
+      assets.countAuditor,
+      composeErasureAudit(database, store.notes),
+    ],
     close: async () => {
       await audits.close();
       await redis.close();

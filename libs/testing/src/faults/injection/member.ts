@@ -29,7 +29,7 @@ export class Member {
   private wakeRevival: () => void = () => undefined;
   /** Times it was started. */
   starts = 0;
-  /** Ends of its own, without being signalled, after it had been ready: none of them should be. */
+  /** Ends that were not asked for, also by a signal (it aborts, or the kernel ends it), after it had been ready: none of them should be. */
   readonly collapses: string[] = [];
   frozen = false;
 
@@ -136,9 +136,9 @@ export class Member {
     const wasReady = this.ready;
     this.ready = false;
     if (this.stopping) return;
-    const byItself = !this.expected && signal === null;
-    if (byItself && wasReady)
-      this.collapses.push(`${this.spec.name} ended with code ${code}; see ${this.spec.logFile}`);
+    const byItself = !this.expected;
+    const how = signal === null ? `with code ${code}` : `by ${signal}`;
+    if (byItself && wasReady) this.collapses.push(`${this.spec.name} ended ${how}; see ${this.spec.logFile}`);
     await Promise.race([
       pause(byItself ? RETRY_MS : REVIVE_MS),
       new Promise<void>((wake) => (this.wakeRevival = wake)),

@@ -21,7 +21,7 @@ export const bench = {
     const floor = await context.startLoad('api.floor.mjs');
     const bareUrl = /** @type {string} */ (await floor.call('listen', {}));
     await load.call('prepare', { ...stack, bareUrl });
-    for (const side of ['submissionsPerSecond', 'bareCommitsPerSecond']) {
+    for (const side of ['submissionsPerSecond', 'bareCommitsPerSecond', 'bareInsertsPerSecond']) {
       await load.call(side, { seconds: context.flags.warmUpSeconds });
     }
     /** @param {string} ours @param {string} floor @param {object} [more] @param {object} [moreOfFloor] */
@@ -40,6 +40,14 @@ export const bench = {
         gate: 0.8,
         goal: 1.2,
         pairs: await ratio('submissionsPerSecond', 'bareCommitsPerSecond'),
+      }),
+      findingOf({
+        ...common,
+        measure:
+          'P1 submit: POST /jobs over the simplest durable commit of the same bytes (one insert of the graph), 32 at once',
+        gate: null,
+        goal: 0.8,
+        pairs: await ratio('submissionsPerSecond', 'bareInsertsPerSecond'),
       }),
       findingOf({
         ...common,

@@ -18,14 +18,26 @@ const groups = new GroupStore(settings);
 const batches = new BatchStore();
 
 /**
- * The statement that a submission of the twenty nodes is, alone.
+ * The statement that a submission is, alone.
  *
  * @param {Statements} statements
  * @param {string} accountId
- * @param {string} [poolId]
+ * @param {{ poolId?: string, graph?: string, nodeCount?: number }} [of] the twenty nodes, in the pool of all, where it is not given
  */
-export async function recordJob(statements, accountId, poolId = POOL) {
-  await store.record(statements, draftOf(accountId, poolId));
+export async function recordJob(statements, accountId, { poolId = POOL, graph = GRAPH, nodeCount = NODES } = {}) {
+  await store.record(statements, { ...draftOf(accountId, poolId), workflow: graph, nodeCount });
+}
+
+/**
+ * The least that makes the graph of a submission durable: one row in a table of this bench, in a transaction of its own.
+ *
+ * @param {Pick<import('pg').Pool, 'query'>} pool
+ * @returns {Promise<() => Promise<unknown>>} what inserts one
+ */
+export async function bareInserts(pool) {
+  await pool.query('CREATE TABLE IF NOT EXISTS bench_graphs (id uuid PRIMARY KEY, graph text NOT NULL)');
+  const text = 'INSERT INTO bench_graphs (id, graph) VALUES ($1, $2)';
+  return () => pool.query({ name: 'bare-insert', text, values: [newId(), GRAPH] });
 }
 
 /**

@@ -3,7 +3,7 @@ import { anyOf, makeAccounts } from '../lib/accounts.mjs';
 import { BODY, plantPool } from '../lib/graph.mjs';
 import { openClient, submission, submit } from '../lib/http.mjs';
 import { CONCURRENCY, rateOf } from '../lib/rate.mjs';
-import { bareStatements, recordJob } from '../lib/recording.mjs';
+import { bareInserts, bareStatements, recordJob } from '../lib/recording.mjs';
 
 /** @typedef {import('../lib/accounts.mjs').Stack} Stack */
 
@@ -38,6 +38,11 @@ export function submissionsPerSecond({ seconds, of = ACCOUNTS }) {
 export function bareCommitsPerSecond({ seconds }) {
   const statements = bareStatements(pool, 'submission');
   return rateOf(seconds, () => recordJob(statements, anyOf(accounts).id));
+}
+
+/** The least that makes as many bytes durable. @param {{ seconds: number }} input */
+export async function bareInsertsPerSecond({ seconds }) {
+  return rateOf(seconds, await bareInserts(pool));
 }
 
 /** @typedef {401 | 422} Refusal */

@@ -15,6 +15,15 @@ export interface Allowance {
   workers: number;
 }
 
+/** A pool as it is to be. */
+interface PlannedPool {
+  maxWorkers: number;
+  /** Null, or absent: a new one. */
+  poolId?: string | null;
+  /** It is that of a new deployment. */
+  isDeployment?: boolean;
+}
+
 /** A deployment as it is ordered: its engine follows from its class. */
 export type DeploymentOrder = Omit<DeploymentDraft, 'engine' | 'priceMicrosPerSecond' | 'warmUp'> & {
   /** A graph in API format that workers run before they are ready, as it came with a request; null: none. */
@@ -58,7 +67,8 @@ export class DeploymentLife {
    */
   async create(tx: Statements, order: DeploymentOrder, allowance: Allowance | null): Promise<Deployment> {
     const { engine, priceMicrosPerSecond: price } = await this.termsOf(tx, order);
-    if (allowance !== null) await this.assertWithin(tx, order.accountId, null, order.maxWorkers, allowance);
+    const { accountId, maxWorkers } = order;
+    if (allowance !== null) await this.assertWithin(tx, accountId, { maxWorkers, isDeployment: true }, allowance);
     await this.assertModels(tx, order.accountId, order.models);
     const priceMicrosPerSecond = order.priceMicrosPerSecond ?? price;
     const warmUp = order.warmUp === null ? null : warmUpText(order.warmUp, null);
@@ -79,7 +89,7 @@ export class DeploymentLife {
     const { minWorkers, maxWorkers } = { ...before, ...defined(changes) };
     assertInOrder(minWorkers, maxWorkers);
     if (allowance !== null && maxWorkers > before.maxWorkers) {
-      await this.assertWithin(tx, before.accountId, id, maxWorkers + (before.beside?.maxWorkers ?? 0), allowance);
+      await this.assertWithin(tx, before.accountId, { maxWorkers, poolId: before.poolId }, allowance);
     }
     await this.assertModels(tx, before.accountId, changes.models);
     const { engineClass } = changes;
@@ -127,9 +137,7 @@ export class DeploymentLife {
     };
     await this.assertModels(tx, present.accountId, changes.models);
     assertInOrder(minWorkers, maxWorkers);
-    if (allowance !== null) {
-      await this.assertWithin(tx, present.accountId, present.id, present.maxWorkers + maxWorkers, allowance);
-    }
+    if (allowance !== null) await this.assertWithin(tx, present.accountId, { maxWorkers }, allowance);
     const { engineClass = present.engineClass } = changes;
     const terms =
       changes.engineClass === undefined
@@ -177,31 +185,25 @@ export class DeploymentLife {
     throw Refusal.ofFields([{ field: 'engine_class', reason: `there is no class ${engineClass} to run on` }]);
   }
 
-  /**
-   * The account's row is locked: two acts at once would each find room for one.
-   *
-   * @param exceptId the deployment that is about to be changed; null: a new one.
-   */
+  /** The account's row is locked: two acts at once would each find room for one. @throws Refusal `deployment_limit`. */
   private async assertWithin(
     tx: Statements,
     accountId: string,
-    exceptId: string | null,
-    workers: number,
+    { maxWorkers, poolId = null, isDeployment = false }: PlannedPool,
     allowance: Allowance,
   ): Promise<void> {
     await this.store.lockAccount(tx, accountId);
-    const use = await this.store.use(tx, accountId, exceptId);
-    if (exceptId === null && use.deployments >= allowance.deployments) {
+    const use = await this.store.use(tx, accountId, poolId);
+    if (isDeployment && use.deployments >= allowance.deployments) {
       const what = allowance.deployments === 0 ? 'no deployments' : `${allowance.deployments} deployments`;
       throw new Refusal('deployment_limit', `This account may make ${what} of its own.`);
     }
-    if (use.workers + workers > allowance.workers) {
-      const rest = Math.max(0, allowance.workers - use.workers);
-      throw new Refusal(
-        'deployment_limit',
-        `The deployments of this account may have ${allowance.workers} workers together; ${rest} are left for this one.`,
-      );
-    }
+    const rest = Math.max(0, allowance.workers - use.workers);
+    if (Math.max(maxWorkers, use.present) <= rest) return;
+    const bound = `The deployments of this account may have ${allowance.workers} workers together; ${rest} are left for this one.`;
+    const leaving = use.leaving + Math.max(0, use.present - maxWorkers);
+    const wait = `${leaving} that are too many by now, or of versions that have ended, count until they have stopped.`;
+    throw new Refusal('deployment_limit', leaving === 0 ? bound : `${bound} ${wait}`);
   }
 }
 

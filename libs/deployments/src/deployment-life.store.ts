@@ -2,12 +2,28 @@ import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { DeploymentChanges } from './deployment';
 
-/** What an account has of deployments. */
+/** What an account has of deployments. Of each pool the greater number counts: the workers that it may have, or those that it has. */
 export interface DeploymentUse {
   deployments: number;
-  /** The most workers that all of them may have. */
+  /** Workers of all pools but the one that is left out. */
   workers: number;
+  /** Of these, the ones that their pools may not have any more: they run until their jobs have ended. */
+  leaving: number;
+  /** Workers that the pool has which is left out. */
+  present: number;
 }
+
+/**
+ * Workers that have not stopped, by pool, of versions of deployments that are not deleted: also of those that have ended. It begins with the workers
+ * that live: an account makes and ends as many versions as it likes. What joined by a token is not of the fleet, and does not count.
+ */
+const presentWorkers = (accountId: string): Prisma.Sql => Prisma.sql`
+  SELECT w.pool_id, w.workers FROM (
+    SELECT pool_id, count(*)::int AS workers FROM workers WHERE state <> 'stopped' AND token_id IS NULL GROUP BY pool_id) w
+  WHERE ${accountId}::uuid IN (
+    (SELECT d.account_id FROM deployments d WHERE d.pool_id = w.pool_id AND d.deleted_at IS NULL),
+    (SELECT d.account_id FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id
+     WHERE v.pool_id = w.pool_id AND d.deleted_at IS NULL))`;
 
 /** The SQL of how deployments change and end. */
 export class DeploymentLifeStore {
@@ -16,13 +32,25 @@ export class DeploymentLifeStore {
     await tx.execute(Prisma.sql`SELECT 1 FROM accounts WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`);
   }
 
-  /** What an account has, without the deployment `exceptId`. */
-  async use(tx: Statements, accountId: string, exceptId: string | null): Promise<DeploymentUse> {
+  /** What an account has. @param exceptPool whose workers are about to be others; null: those of all pools stay as they are. */
+  async use(tx: Statements, accountId: string, exceptPool: string | null): Promise<DeploymentUse> {
     const [use] = await tx.rows<DeploymentUse>(Prisma.sql`
-      SELECT count(*)::int AS deployments, coalesce(sum(d.max_workers + coalesce(v.max_workers, 0)), 0)::int AS workers
-      FROM deployments d LEFT JOIN deployment_versions v ON v.deployment_id = d.id AND v.ended_at IS NULL
-      WHERE d.account_id = ${accountId}::uuid AND d.deleted_at IS NULL AND (d.id = ${exceptId}::uuid) IS NOT TRUE`);
-    return use ?? { deployments: 0, workers: 0 };
+      WITH live AS MATERIALIZED (
+        SELECT d.pool_id, d.max_workers, v.pool_id AS beside, v.max_workers AS beside_workers
+        FROM deployments d LEFT JOIN deployment_versions v ON v.deployment_id = d.id AND v.ended_at IS NULL
+        WHERE d.account_id = ${accountId}::uuid AND d.deleted_at IS NULL
+      ), allowed AS (
+        SELECT pool_id, max_workers FROM live UNION ALL SELECT beside, beside_workers FROM live WHERE beside IS NOT NULL
+      ), counted AS (
+        SELECT coalesce(p.workers, 0) AS present, coalesce(a.max_workers, 0) AS allowed, pool_id IS DISTINCT FROM ${exceptPool}::text AS stays
+        FROM allowed a FULL JOIN (${presentWorkers(accountId)}) p USING (pool_id)
+      )
+      SELECT (SELECT count(*) FROM live)::int AS deployments,
+             coalesce(sum(greatest(present, allowed)) FILTER (WHERE stays), 0)::int AS workers,
+             coalesce(sum(greatest(present - allowed, 0)) FILTER (WHERE stays), 0)::int AS leaving,
+             coalesce(sum(present) FILTER (WHERE NOT stays), 0)::int AS present
+      FROM counted`);
+    return use ?? { deployments: 0, workers: 0, leaving: 0, present: 0 };
   }
 
   /** Change a deployment and its pool, each as far as a field is given. */

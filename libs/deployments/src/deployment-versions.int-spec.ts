@@ -1,3 +1,4 @@
+import { newId } from '@millrace/contracts';
 import { DeploymentLife } from './deployment-life.service';
 import { DeploymentLifeStore } from './deployment-life.store';
 import { WorkerStartStore } from './starts';
@@ -6,9 +7,10 @@ import { DeploymentVersioning, versionsOf } from './deployment-versions.service'
 import type { Deployment } from './deployment';
 import { EngineClassStore } from './engine-class.store';
 import { readEngineClasses } from './engine-class';
-import { DeploymentWorld } from './fixtures/deployment-world';
+import { DeploymentWorld, VERSION } from './fixtures/deployment-world';
 
 let world: DeploymentWorld;
+let life: DeploymentLife;
 let versioning: DeploymentVersioning;
 beforeAll(async () => {
   world = await DeploymentWorld.open();
@@ -22,7 +24,7 @@ beforeAll(async () => {
   };
   await classes.reconcile(database, readEngineClasses(JSON.stringify(document)));
   const catalogues = { read: () => Promise.resolve({}) };
-  const life = new DeploymentLife(
+  life = new DeploymentLife(
     database,
     world.service,
     new DeploymentLifeStore(),
@@ -130,6 +132,37 @@ describe('another version of a deployment', () => {
     const none = versioning.add(world.test.database, id, { maxWorkers: 2 }, 0, allowance);
     await expect(none).rejects.toMatchObject({ code: 'deployment_limit' });
     await versioning.add(world.test.database, id, { maxWorkers: 1 }, 0, allowance);
+  });
+
+  it('finds no room that workers of an ended version still take, until they have stopped', async () => {
+    const { id } = await world.create();
+    const allowance = { deployments: 5, workers: 4 };
+    const addNext = (): Promise<Deployment> => versioning.add(world.test.database, id, { maxWorkers: 3 }, 0, allowance);
+    await addNext();
+    const busy = [await world.addReadyWorker(`${id}-v2`), await world.addReadyWorker(`${id}-v2`)];
+    await versioning.end(world.test.database, id, 2);
+    await expect(addNext()).rejects.toMatchObject({
+      code: 'deployment_limit',
+      message:
+        'The deployments of this account may have 4 workers together; 1 are left for this one. 2 that are too many by now, or of versions that have ended, count until they have stopped.',
+    });
+    for (const worker of busy) await world.report(worker, 'stopped');
+    expect((await addNext()).beside).toMatchObject({ version: 3, maxWorkers: 3 });
+  });
+
+  it('finds no room that workers still take of which a deployment has too many by now, but for those that joined by a token', async () => {
+    const { database } = world.test;
+    const { id, accountId, poolId } = await world.create({ maxWorkers: 3 });
+    const allowance = { deployments: 5, workers: 4 };
+    const workers = [await world.addReadyWorker(poolId), await world.addReadyWorker(poolId)];
+    await life.change(database, id, { maxWorkers: 1 }, allowance);
+    const order = { accountId, name: 'more', demo: false, ...VERSION, priceMicrosPerSecond: null, maxWorkers: 3 };
+    const create = (): Promise<Deployment> => life.create(database, order, allowance);
+    await expect(create()).rejects.toMatchObject({ code: 'deployment_limit' });
+    const token = { id: newId(), poolId, name: 'a test', hash: Buffer.alloc(32), createdAt: new Date() };
+    await database.models.workerToken.create({ data: token });
+    await database.models.worker.update({ where: { id: workers[0] ?? '' }, data: { tokenId: token.id } });
+    expect((await create()).maxWorkers).toBe(3);
   });
 
   it('is refused by a number that no live version has, and where there is one alone', async () => {

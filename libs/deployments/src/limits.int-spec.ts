@@ -14,20 +14,31 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-it('adds up the deployments of an account without reading those that were deleted', async () => {
+it('adds up the workers of an account without reading deployments that were deleted, versions that ended, or workers that stopped', async () => {
   const accountId = await makeAccount(test.database);
   await test.database.execute(Prisma.sql`
     WITH made AS (
-      INSERT INTO pools (id, engine) SELECT 'gone-' || i, 'cpu' FROM generate_series(1, ${GONE}::int) i RETURNING id
+      INSERT INTO pools (id, engine)
+      SELECT kind || '-' || i, 'cpu' FROM unnest(ARRAY['gone', 'ended']) kind, generate_series(1, ${GONE}::int) i RETURNING id
     )
     INSERT INTO deployments (id, account_id, name, pool_id, max_workers, deleted_at)
-    SELECT gen_random_uuid(), ${accountId}::uuid, 'a test', id, 2, CASE WHEN id NOT IN ('gone-7', 'gone-8') THEN now() END FROM made`);
-  await test.database.execute(Prisma.sql`ANALYZE deployments`);
-  const { result, rows } = await test.database.transaction((tx) =>
-    readingRows(tx, 'deployments', () => new DeploymentLifeStore().use(tx, accountId, null)),
-  );
-  expect(result).toEqual({ deployments: 2, workers: 4 });
-  expect(rows).toBeLessThan(FEW);
+    SELECT gen_random_uuid(), ${accountId}::uuid, 'a test', id, 2, CASE WHEN id NOT IN ('gone-7', 'gone-8') THEN now() END
+    FROM made WHERE id LIKE 'gone-%'`);
+  await test.database.execute(Prisma.sql`
+    INSERT INTO deployment_versions (deployment_id, number, pool_id, min_workers, max_workers, idle_seconds, weight, ended_at)
+    SELECT d.id, i + 1, 'ended-' || i, 0, 3, 0, 0, now() FROM deployments d, generate_series(1, ${GONE}::int) i WHERE d.pool_id = 'gone-7'`);
+  await test.database.execute(Prisma.sql`
+    INSERT INTO workers (id, pool_id, engine, version, host, pid, state, stopped_at)
+    SELECT gen_random_uuid(), 'ended-' || i, 'cpu', 't', 't', 1, CASE WHEN i = 9 THEN 'ready' ELSE 'stopped' END, CASE WHEN i <> 9 THEN now() END
+    FROM generate_series(1, ${GONE}::int) i`);
+  await test.database.execute(Prisma.sql`ANALYZE deployments, deployment_versions, workers`);
+  for (const table of ['deployments', 'deployment_versions', 'workers']) {
+    const { result, rows } = await test.database.transaction((tx) =>
+      readingRows(tx, table, () => new DeploymentLifeStore().use(tx, accountId, null)),
+    );
+    expect(result).toEqual({ deployments: 2, workers: 5, leaving: 1, present: 0 });
+    expect(rows).toBeLessThan(FEW);
+  }
 });
 
 it('finds room for a worker of a token without reading the workers of other pools, nor those that stopped', async () => {

@@ -274,6 +274,18 @@ describe('a step for a pool', () => {
     expect(stopped.drain).toEqual(['w-b']);
   });
 
+  it('has twice its most workers at most, however often its class changes while they are busy', () => {
+    const busy = ['a', 'b', 'c'];
+    const old = busy.map((id) => member(id, { revision: 'old' }));
+    const older = ['d', 'e', 'f'].map((id) => member(id, { revision: 'older' }));
+    const size = (members: Member[]): number | undefined => {
+      const ids = members.map(({ id }) => id);
+      const workers = ids.map((id) => worker(id));
+      return plan({ demand: demand(9, ids), members, workers }).order?.size;
+    };
+    expect([size(old), size([...old, ...older.slice(1)]), size([...old, ...older])]).toEqual([6, 6, 6]);
+  });
+
   it('names what keeps a member from starting', () => {
     const members = [member('a', { phase: 'starting', reason: 'no node has this GPU' })];
     expect(plan({ demand: demand(1), members }).group.reason).toBe('starting 1 of 1 workers: no node has this GPU');

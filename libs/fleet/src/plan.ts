@@ -24,6 +24,9 @@ export interface GroupRecord extends Tries {
 /** How long a worker waits for room until an outdated one makes it: longer than an autoscaler takes to add a machine. */
 const ROOM_AFTER_MS = 600_000;
 
+/** While a revision replaces others, a pool has this many times its `max_workers` at most. */
+const REVISIONS_AT_ONCE = 2;
+
 /** Starts that fail one after the other until somebody has to look. */
 const FAILURES_UNTIL_STUCK = 3;
 
@@ -95,10 +98,12 @@ export function planPool(facts: PoolFacts): PoolPlan {
   const { mayStart, tries } = nextTry(group, staff, wanted, now);
   const { drain, leaving } = leavers(facts, staff, wanted);
   const offered = engineClass !== null && engineClass.retiredAt === null && !pool.stopped;
-  const starts = offered && mayStart ? Math.max(0, wanted - fitting.length) : 0;
   const living = members.filter(
     ({ id, phase }) => (phase === 'running' || phase === 'starting') && !leaving.includes(id),
   );
+  // Busy workers of other revisions stay as long as their jobs, and the class of a deployment may change meanwhile again and again.
+  const room = Math.max(0, pool.maxWorkers * REVISIONS_AT_ONCE - living.length);
+  const starts = offered && mayStart ? Math.min(room, Math.max(0, wanted - fitting.length)) : 0;
   const order =
     engineClass === null ? null : { poolId: pool.poolId, engineClass, size: living.length + starts, leaving };
   const shown = { wanted, running: staff.ready.length, surplusSince, ...tries };

@@ -55,7 +55,7 @@ export const ERROR_CATALOGUE = {
   deployment_limit: {
     status: 422,
     cause: 'The account has as many deployments, or as many workers in them, as its plan allows.',
-    cure: 'Delete a deployment, lower its max_workers, or ask the operator of the service for more.',
+    cure: 'Delete a deployment, lower its max_workers, wait until workers that are too many by now have stopped, or ask the operator of the service for more.',
   },
   model_limit: {
     status: 422,

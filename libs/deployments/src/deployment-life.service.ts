@@ -85,7 +85,7 @@ export class DeploymentLife {
     { warmUp: graph, ...changes }: DeploymentReorder,
     allowance: Allowance | null,
   ): Promise<Deployment> {
-    const before = await this.deployments.known(tx, id);
+    const before = await this.deployments.locked(tx, id);
     const { minWorkers, maxWorkers } = { ...before, ...defined(changes) };
     assertInOrder(minWorkers, maxWorkers);
     if (allowance !== null && maxWorkers > before.maxWorkers) {
@@ -107,7 +107,7 @@ export class DeploymentLife {
    * @throws Refusal `deployment_busy` while it has jobs and is not to drain; `not_found`.
    */
   async remove(tx: Statements, id: string, drain: boolean): Promise<'deleted' | 'draining'> {
-    await this.deployments.known(tx, id);
+    await this.deployments.locked(tx, id);
     const jobs = await this.countJobs(tx, id);
     if (jobs > 0 && !drain) {
       const what = jobs === 1 ? '1 job' : `${jobs} jobs`;

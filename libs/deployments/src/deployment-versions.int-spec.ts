@@ -1,4 +1,7 @@
+import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import { eventually } from '@millrace/testing';
 import { DeploymentLife } from './deployment-life.service';
 import { DeploymentLifeStore } from './deployment-life.store';
 import { WorkerStartStore } from './starts';
@@ -53,6 +56,67 @@ async function two(more: object, weight: number): Promise<Deployment> {
   const both = await add(id, more, weight);
   return both;
 }
+
+/** Do one act, and have another one begin before it is committed. @returns what the other one comes to, which has waited for it or has not. */
+async function beside<T>(
+  first: (tx: Statements) => Promise<unknown>,
+  second: (tx: Statements) => Promise<T>,
+): Promise<T> {
+  const { database } = world.test;
+  let commit = (): void => undefined;
+  const mayCommit = new Promise<void>((resolve) => (commit = resolve));
+  let held = Promise.resolve();
+  await new Promise<void>((resolve, reject) => {
+    held = database.transaction(async (tx) => {
+      await first(tx);
+      resolve();
+      await mayCommit;
+    });
+    held.catch(reject);
+  });
+  let isOver = false;
+  const other = database.transaction(second).finally(() => (isOver = true));
+  other.catch(() => undefined);
+  const isWaiting = Prisma.sql`
+    SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await eventually('the other act to wait', async () => isOver || (await database.query(isWaiting)).length > 0);
+  commit();
+  await held;
+  return other;
+}
+
+describe('an act that waits for another one', () => {
+  const allowance = { deployments: 5, workers: 4 };
+
+  it('changes the version that stays only as that may be changed', async () => {
+    const { id } = await world.create({ maxWorkers: 3 });
+    await add(id, { minWorkers: 2, maxWorkers: 2 });
+    const changed = beside(
+      (tx) => versioning.end(tx, id, 1),
+      (tx) => life.change(tx, id, { maxWorkers: 1 }, allowance),
+    );
+    await expect(changed).rejects.toMatchObject({ details: { fields: [{ field: 'max_workers' }] } });
+    expect(await world.service.getOfAny(id)).toMatchObject({ version: 2, minWorkers: 2, maxWorkers: 2 });
+  });
+
+  it('finds no room that the other one has taken', async () => {
+    const { id } = await world.create();
+    const changed = beside(
+      (tx) => versioning.add(tx, id, { maxWorkers: 2 }, 0, allowance),
+      (tx) => life.change(tx, id, { maxWorkers: 3 }, allowance),
+    );
+    await expect(changed).rejects.toMatchObject({ code: 'deployment_limit' });
+  });
+
+  it('does not delete what the other one has deleted', async () => {
+    const { id } = await world.create();
+    const removed = beside(
+      (tx) => life.remove(tx, id, false),
+      (tx) => life.remove(tx, id, false),
+    );
+    await expect(removed).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
 
 describe('another version of a deployment', () => {
   it('has a pool of its own, is made of what the present one is and of what was ordered, and shares the jobs', async () => {

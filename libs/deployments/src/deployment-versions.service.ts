@@ -22,7 +22,7 @@ export interface DeploymentVersions {
 export class DeploymentVersioning {
   constructor(
     private readonly database: Statements,
-    private readonly deployments: Pick<DeploymentsService, 'known'>,
+    private readonly deployments: Pick<DeploymentsService, 'known' | 'locked'>,
     private readonly life: Pick<DeploymentLife, 'versionDraft'>,
     private readonly store: DeploymentVersionStore,
   ) {}
@@ -46,7 +46,7 @@ export class DeploymentVersioning {
     weight: number,
     allowance: Allowance | null,
   ): Promise<Deployment> {
-    const present = await this.locked(tx, id);
+    const present = await this.deployments.locked(tx, id);
     if (present.beside !== null) throw twoAreLive(present.beside);
     const draft = await this.life.versionDraft(tx, present, order, allowance);
     const number = (await this.store.latestNumber(tx, id, present.poolId)) + 1;
@@ -60,7 +60,7 @@ export class DeploymentVersioning {
    * @throws Refusal `not_found` for a version that is not live, `invalid_request` where it is the only one.
    */
   async weigh(tx: Statements, id: string, version: number, weight: number): Promise<Deployment> {
-    const present = await this.locked(tx, id);
+    const present = await this.deployments.locked(tx, id);
     const other = this.otherOf(present, version);
     await this.store.weigh(tx, id, other === present ? weight : 100 - weight);
     return this.deployments.known(tx, id);
@@ -73,7 +73,7 @@ export class DeploymentVersioning {
    * @throws Refusal `invalid_request` where there is one version alone.
    */
   async rollBack(tx: Statements, id: string): Promise<Deployment> {
-    const present = await this.locked(tx, id);
+    const present = await this.deployments.locked(tx, id);
     const [older, newer] = versionsOf(present).sort((a, b) => a.version - b.version);
     if (older === undefined || newer === undefined) throw oneAlone();
     await this.store.weigh(tx, id, older === present ? 0 : 100);
@@ -86,7 +86,7 @@ export class DeploymentVersioning {
    * @throws Refusal `not_found` for a version that is not live, `invalid_request` where it is the only one.
    */
   async end(tx: Statements, id: string, version: number): Promise<Deployment> {
-    const present = await this.locked(tx, id);
+    const present = await this.deployments.locked(tx, id);
     const staying = this.otherOf(present, version);
     if (staying === present) await this.store.endOther(tx, id);
     else await this.store.endOwn(tx, id);
@@ -100,12 +100,6 @@ export class DeploymentVersioning {
     }
     if (present.beside === null) throw oneAlone();
     return present.version === version ? present.beside : present;
-  }
-
-  private async locked(tx: Statements, id: string): Promise<Deployment> {
-    await this.deployments.known(tx, id);
-    await this.store.lock(tx, id);
-    return this.deployments.known(tx, id);
   }
 }
 

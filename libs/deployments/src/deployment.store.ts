@@ -114,6 +114,11 @@ export class DeploymentStore {
     return row === undefined ? null : this.whole(tx, row);
   }
 
+  /** Let nobody else change a deployment, or its versions, until this transaction ends. */
+  async lock(tx: Statements, id: string): Promise<void> {
+    await tx.execute(Prisma.sql`SELECT 1 FROM deployments WHERE id = ${id}::uuid FOR NO KEY UPDATE`);
+  }
+
   /** The deployments of an account, newest first. */
   async list(tx: Statements, accountId: string): Promise<Deployment[]> {
     const rows = await tx.rows<DeploymentRow>(Prisma.sql`

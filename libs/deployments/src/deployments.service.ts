@@ -141,6 +141,18 @@ export class DeploymentsService {
     if (deployment === null) throw noDeployment(id);
     return deployment;
   }
+
+  /**
+   * A deployment of any account that nobody else changes, nor its versions, until this transaction ends: what is checked of it holds for what is
+   * written then.
+   *
+   * @throws Refusal `not_found`.
+   */
+  async locked(tx: Statements, id: string): Promise<Deployment> {
+    await this.known(tx, id);
+    await this.store.lock(tx, id);
+    return this.known(tx, id);
+  }
 }
 
 function unlessDeleted(deployment: Deployment | null): Deployment | null {

@@ -15,13 +15,8 @@ export interface EndedVersion {
   endedAt: Date;
 }
 
-/** The SQL of the versions of deployments. Callers hold the lock of the deployment: see `lock`. */
+/** The SQL of the versions of deployments. Callers hold the lock of the deployment: `DeploymentsService.locked`. */
 export class DeploymentVersionStore {
-  /** Let nobody else change the versions of a deployment until this transaction ends. */
-  async lock(tx: Statements, id: string): Promise<void> {
-    await tx.execute(Prisma.sql`SELECT 1 FROM deployments WHERE id = ${id}::uuid FOR NO KEY UPDATE`);
-  }
-
   /** The highest number that a version of a deployment has ever had. */
   async latestNumber(tx: Statements, id: string, ownPoolId: string): Promise<number> {
     const [row] = await tx.rows<{ latest: number }>(Prisma.sql`

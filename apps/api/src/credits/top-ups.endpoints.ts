@@ -39,7 +39,7 @@ export const receiveStripeEvent = defineEndpoint({
   summary: 'Receive an event of Stripe',
   description:
     'The endpoint for webhooks at Stripe. Each event counts once, in any order of arrival; events of kinds that are not used ' +
-    'here are acknowledged.\n\n' +
+    'here are acknowledged. A payment whose order and account were lost in a restore is answered with an error, so that it is sent again.\n\n' +
     'For Stripe alone: the `Stripe-Signature` header must sign the body with the secret of the endpoint.',
   answers: {
     200: {
@@ -47,5 +47,5 @@ export const receiveStripeEvent = defineEndpoint({
       schema: z.object({ received: z.literal(true) }).meta({ id: 'Received', description: 'An acknowledgement.' }),
     },
   },
-  errors: ['payments_not_configured', 'payload_too_large', 'unsupported_media_type'],
+  errors: ['not_found', 'payments_not_configured', 'payload_too_large', 'unsupported_media_type'],
 });

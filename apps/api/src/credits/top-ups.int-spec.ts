@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { Prisma } from '@prisma/client';
 import { composeBilling } from '@millrace/billing';
 import { Metrics, createLogger } from '@millrace/platform';
 import { GRAPH, announceCatalogue } from '../fixtures/own-records';
@@ -97,7 +98,13 @@ describe('buying credits', () => {
     expect(Object.fromEntries(asked?.form ?? [])).toMatchObject({
       mode: 'payment',
       'metadata[millrace_top_up]': body.id,
+      'metadata[millrace_account]': account.id,
+      'metadata[millrace_micros]': '20000000',
+      'metadata[millrace_price_minor]': '2000',
+      'metadata[millrace_currency]': 'usd',
       'payment_intent_data[metadata][millrace_top_up]': body.id,
+      'payment_intent_data[metadata][millrace_account]': account.id,
+      'payment_intent_data[metadata][millrace_micros]': '20000000',
       'line_items[0][quantity]': '1',
       'line_items[0][price_data][unit_amount]': '2000',
       'line_items[0][price_data][currency]': 'usd',
@@ -199,6 +206,22 @@ describe('a paid checkout', () => {
     await send(COMPLETED, session(topUp, paid));
     expect([(await read(topUp.id)).status, await available()]).toEqual(['refused', GRANTED]);
     expect(await acts()).toMatchObject([{ action: 'top_up.refuse', actor: 'stripe' }]);
+  });
+
+  it('of an order that a restore has lost adds the credits once, by what Stripe keeps of the order', async () => {
+    const topUp = await open();
+    const kept = [...(stripe.asked.at(-1)?.form ?? [])].flatMap(([name, value]) => {
+      const key = /^metadata\[(\w+)\]$/.exec(name)?.[1];
+      return key === undefined ? [] : [[key, value] as const];
+    });
+    await api.test.database.transaction(async (tx) => {
+      await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+      await tx.execute(Prisma.sql`DELETE FROM top_ups WHERE id = ${topUp.id}::uuid`);
+    });
+    const event = stripe.event(COMPLETED, session(topUp, { metadata: Object.fromEntries<string>(kept) }));
+    for (let time = 0; time < 2; time += 1) expect((await deliver(event)).status).toBe(200);
+    expect([(await read(topUp.id)).status, await available()]).toEqual(['paid', GRANTED + 20_000_000]);
+    expect(await findings()).toEqual([]);
   });
 
   it('of something else that is sold there, or of another installation, is acknowledged and adds nothing', async () => {

@@ -4,6 +4,7 @@ import { START, type AuditPosition, type AuditSpan } from './audit-span';
 import type { AuditSpanStore } from './audit-span.store';
 import { sumDay } from './day-sums.store';
 import type { LedgerAuditStore } from './ledger-audit.store';
+import { unorderedPayments } from './unordered-payments.store';
 
 /** What a step of the audit found. */
 export interface AuditStep {
@@ -23,7 +24,7 @@ interface Retry {
 const TRIES = 3;
 const NONE_FAILED = { at: '', times: 0 };
 
-/** Checks the invariants of the README for the credits of every account, a span of the ledger at a time. */
+/** Checks the invariants of the README for the credits of every account, a span of the ledger at a time, and at the end that payments have orders. */
 export class LedgerAudit implements Auditor {
   readonly name = 'ledger';
   /** Each account after the one, up to the other, is read alone: they could not be read together. */
@@ -62,7 +63,8 @@ export class LedgerAudit implements Auditor {
   private async tryStep(position: AuditPosition): Promise<AuditStep | Retry> {
     const isAlone = position.accountId >= this.alone.after && position.accountId < this.alone.until;
     const span = await this.spans.next(this.database, position, isAlone ? 1 : undefined);
-    if (span === null) return { findings: [], transactions: 0n, next: null };
+    // Payments without an order belong to no account: they come after the last one.
+    if (span === null) return { findings: await unorderedPayments(this.database), transactions: 0n, next: null };
     try {
       const step = await this.read(span);
       this.failed = NONE_FAILED;

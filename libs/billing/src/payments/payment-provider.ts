@@ -11,6 +11,8 @@ export interface Checkout {
 /** A provider that collects payments for us and reports them in signed messages. */
 export interface PaymentProvider {
   readonly name: PaymentProviderName;
+  /** Public origin of this service, which is kept with each order: others may use the same account of the provider. Null: none is set. */
+  readonly installation: string | null;
 
   /**
    * Open a checkout. Calling it twice for one order opens one.

@@ -58,9 +58,12 @@ const MOST_MINOR = 99_999_999;
 /**
  * The provider that the settings name; null where credits are not sold.
  *
+ * @param settings `publicUrl` names this installation in its orders.
  * @throws SettingsError when the settings do not go together.
  */
-export async function paymentProviderOf(settings: PaymentSettings): Promise<PaymentProvider | null> {
+export async function paymentProviderOf(
+  settings: PaymentSettings & { publicUrl?: string | undefined },
+): Promise<PaymentProvider | null> {
   const { stripeSecretKey: secretKey, stripeWebhookSecrets: webhookSecrets, stripeApiUrl: apiUrl } = settings;
   if (secretKey === undefined && webhookSecrets === undefined) return null;
   if (secretKey === undefined || webhookSecrets === undefined) {
@@ -76,5 +79,6 @@ export async function paymentProviderOf(settings: PaymentSettings): Promise<Paym
       `MILLRACE_TOP_UP_MAX_CREDITS at MILLRACE_CREDIT_PRICE_MINOR cost more than ${MOST_MINOR}, the most that Stripe collects at once.`,
     ]);
   }
-  return StripePaymentProvider.load({ secretKey, webhookSecrets, apiUrl });
+  const installation = settings.publicUrl ?? null;
+  return StripePaymentProvider.load({ secretKey, webhookSecrets, apiUrl, installation });
 }

@@ -134,7 +134,7 @@ function noticeFor(topUpId: string, priceMinor: bigint, refunds: Refund[], event
   const paymentRef = `pi_${topUpId}`;
   const money = { paymentRef, currency: 'usd' };
   if (what === 'paid') {
-    return { kind: 'paid', id, topUpId, checkoutRef: `cs_${topUpId}`, amountMinor: priceMinor, ...money };
+    return { kind: 'paid', id, topUpId, checkoutRef: `cs_${topUpId}`, amountMinor: priceMinor, order: null, ...money };
   }
   const { minor, failed } = refunds[Number(index)] ?? { minor: 0, failed: true };
   const reversal = { id: `re_${topUpId}_${index}`, amountMinor: BigInt(minor), ...money };

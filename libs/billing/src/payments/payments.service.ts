@@ -3,9 +3,10 @@ import { repeatUndone, type Database, type Statements } from '@millrace/database
 import type { Logger } from '@millrace/platform';
 import type { CreditsService } from '../credits';
 import { assertConfigured, type PaymentProvider } from './payment-provider';
+import { LostOrders } from './lost-orders';
 import type { PostingStore } from '../ledger';
 import { creditsText } from '../price';
-import { reversedMicros, type PaymentNotice, type Reversal, type TopUp } from './top-up';
+import { reversedMicros, type PaidNotice, type PaymentNotice, type Reversal, type TopUp } from './top-up';
 import type { TopUpStore } from './top-up.store';
 
 /** What a payment changed on an account, for the audit log. */
@@ -22,6 +23,8 @@ export type RecordPaymentAct = (tx: Statements, act: PaymentAct) => Promise<void
 
 /** The messages of a payment provider, and what they change on accounts. */
 export class PaymentsService {
+  private readonly lostOrders: LostOrders;
+
   /** @param provider null where credits are not sold. */
   constructor(
     private readonly database: Database,
@@ -30,7 +33,9 @@ export class PaymentsService {
     private readonly credits: CreditsService,
     private readonly logger: Logger,
     private readonly provider: PaymentProvider | null,
-  ) {}
+  ) {
+    this.lostOrders = new LostOrders(store, logger);
+  }
 
   /** @throws Refusal `payments_not_configured` where no provider sends messages. */
   assertConfigured(): void {
@@ -43,7 +48,8 @@ export class PaymentsService {
    * it changed, and both are done again.
    *
    * @param record writes through its transaction alone: it may be called again.
-   * @throws Refusal `payments_not_configured`, or `invalid_request` when the provider has not signed it.
+   * @throws Refusal `payments_not_configured`, `invalid_request` when the provider has not signed it, and what `LostOrders` throws
+   * of an order that is not in the database: nothing is recorded then, and the message counts when it is sent again.
    */
   async receive(body: Buffer, signature: string | undefined, record: RecordPaymentAct): Promise<void> {
     const provider = assertConfigured(this.provider);
@@ -58,8 +64,13 @@ export class PaymentsService {
     notice: Exclude<PaymentNotice, { kind: 'other' }>,
     record: RecordPaymentAct,
   ): Promise<void> {
+    const order = notice.kind === 'paid' ? await this.lostOrders.restore(tx, provider, notice) : 'known';
+    // It is not recorded, so that it counts when it is sent again and the order is there.
+    if (order === 'missing') return;
     const topUpId = notice.kind === 'reversal' ? null : notice.topUpId;
-    if (!(await this.store.insertEvent(tx, provider.name, { id: notice.id, kind: notice.kind, topUpId }))) return;
+    const isNew = await this.store.insertEvent(tx, provider.name, { id: notice.id, kind: notice.kind, topUpId });
+    // That the message was recorded without its order added no credits.
+    if (!isNew && order !== 'restored') return;
     if (notice.kind === 'paid') await this.settle(tx, provider, notice, record);
     else if (notice.kind === 'reversal') await this.reverse(tx, provider, notice.reversal, record);
     else await this.store.setStatus(tx, notice.topUpId, ['open'], notice.kind);
@@ -83,16 +94,13 @@ export class PaymentsService {
   private async settle(
     tx: Statements,
     provider: PaymentProvider,
-    notice: Extract<PaymentNotice, { kind: 'paid' }>,
+    notice: PaidNotice,
     record: RecordPaymentAct,
   ): Promise<void> {
     const { topUpId: id, checkoutRef, paymentRef } = notice;
     if (paymentRef !== null) await this.store.lockPayment(tx, provider.name, paymentRef);
     const topUp = await this.store.lock(tx, id);
-    if (topUp === null) {
-      this.logger.error({ topUpId: id, event: notice.id }, 'a payment was made for an unknown top-up');
-      return;
-    }
+    if (topUp === null) throw new Error(`the top-up ${id} was there a moment ago`);
     if (topUp.status === 'paid') return;
     const { accountId, amountMicros, priceMinor, currency } = topUp;
     const act = { subjectType: 'top_up' as const, subjectId: id, accountId };

@@ -1,8 +1,35 @@
 import { z } from 'zod';
-import type { PaymentNotice } from './top-up';
+import type { KeptOrder, PaymentNotice, TopUpOrder } from './top-up';
 
 /** Under this name Stripe keeps the id of a top-up with its checkout. */
-export const TOP_UP_METADATA = 'millrace_top_up';
+const TOP_UP_METADATA = 'millrace_top_up';
+
+/** Micro-credits, or a price in the smallest unit of its currency, above zero. */
+const amountText = z
+  .string()
+  .regex(/^[1-9]\d{0,17}$/)
+  .transform(BigInt);
+
+/** The other names under which Stripe keeps an order with its checkout. */
+const KeptOrderSchema = z.object({
+  millrace_installation: z.string().optional(),
+  millrace_account: z.uuid(),
+  millrace_micros: amountText,
+  millrace_price_minor: amountText,
+  millrace_currency: z.string().regex(/^[a-z]{3}$/),
+});
+
+/** What Stripe keeps of an order with its checkout and its payment; each event about the checkout has it. */
+export function metadataOf(order: TopUpOrder, installation: string | null): Record<string, string> {
+  const kept: z.input<typeof KeptOrderSchema> = {
+    millrace_account: order.accountId,
+    millrace_micros: String(order.amountMicros),
+    millrace_price_minor: String(order.priceMinor),
+    millrace_currency: order.currency,
+    ...(installation === null ? {} : { millrace_installation: installation }),
+  };
+  return { [TOP_UP_METADATA]: order.id, ...kept };
+}
 
 /** An object that Stripe may send whole or by its id. */
 const reference = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish();
@@ -75,6 +102,7 @@ function paidNotice(id: string, session: Session): PaymentNotice {
     paymentRef: session.payment_intent ?? null,
     amountMinor: session.amount_total ?? null,
     currency: session.currency ?? null,
+    order: orderOf(session),
   };
 }
 
@@ -87,6 +115,19 @@ function reversalNotice(id: string, object: z.infer<typeof DisputeSchema>, undon
   const { id: reversalId, payment_intent: paymentRef, amount: amountMinor, currency } = object;
   if (typeof paymentRef !== 'string') return { kind: 'other', id };
   return { kind: 'reversal', id, reversal: { id: reversalId, paymentRef, amountMinor, currency, undone } };
+}
+
+function orderOf({ metadata }: Session): KeptOrder | null {
+  const kept = KeptOrderSchema.safeParse(metadata);
+  if (!kept.success) return null;
+  const { data } = kept;
+  return {
+    installation: data.millrace_installation ?? null,
+    accountId: data.millrace_account,
+    amountMicros: data.millrace_micros,
+    priceMinor: data.millrace_price_minor,
+    currency: data.millrace_currency,
+  };
 }
 
 /** Null: a checkout of another product of the same Stripe account. */

@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import { Refusal } from '@millrace/contracts';
 import type { Checkout, PaymentProvider } from './payment-provider';
 import { creditsText } from '../price';
-import { TOP_UP_METADATA, noticeOf } from './stripe-notice';
+import { metadataOf, noticeOf } from './stripe-notice';
 import type { PaymentNotice, TopUpOrder } from './top-up';
 
 /** A customer waits for the answer. */
@@ -15,6 +15,8 @@ export interface StripeAccess {
   webhookSecrets: readonly string[];
   /** Origin of Stripe's API. */
   apiUrl: string;
+  /** See `PaymentProvider.installation`. */
+  installation: string | null;
 }
 
 /** Payments through Stripe Checkout. */
@@ -25,13 +27,14 @@ export class StripePaymentProvider implements PaymentProvider {
     private readonly library: typeof Stripe,
     private readonly client: Stripe,
     private readonly webhookSecrets: readonly string[],
+    readonly installation: string | null,
   ) {}
 
   /**
    * Load Stripe's library and configure it, without a request. Loading takes half a second and 16 MB, so only a process that
    * sells credits does it.
    */
-  static async load({ secretKey, webhookSecrets, apiUrl }: StripeAccess): Promise<StripePaymentProvider> {
+  static async load({ secretKey, webhookSecrets, apiUrl, installation }: StripeAccess): Promise<StripePaymentProvider> {
     const { default: library } = await import('stripe');
     const { protocol, hostname, port } = new URL(apiUrl);
     const client = new library(secretKey, {
@@ -42,11 +45,11 @@ export class StripePaymentProvider implements PaymentProvider {
       maxNetworkRetries: RETRIES,
       telemetry: false,
     });
-    return new StripePaymentProvider(library, client, webhookSecrets);
+    return new StripePaymentProvider(library, client, webhookSecrets, installation);
   }
 
   async openCheckout(order: TopUpOrder, returnUrl: string): Promise<Checkout> {
-    const metadata = { [TOP_UP_METADATA]: order.id };
+    const metadata = metadataOf(order, this.installation);
     const session = await this.client.checkout.sessions.create(
       {
         mode: 'payment',

@@ -26,6 +26,29 @@ export class TopUpStore {
     return inserted === 1;
   }
 
+  /**
+   * Record an order again that the database has lost.
+   *
+   * @returns whether it did: not where the account does not exist, nor where another transaction has.
+   */
+  async restore(tx: Statements, provider: PaymentProviderName, order: TopUpOrder): Promise<boolean> {
+    const { id, accountId, amountMicros, priceMinor, currency } = order;
+    const inserted = await tx.execute(Prisma.sql`
+      INSERT INTO top_ups (id, account_id, provider, amount_micros, price_minor, currency)
+      SELECT ${id}::uuid, a.id, ${provider}, ${amountMicros}::bigint, ${priceMinor}::bigint, ${currency}
+      FROM accounts a WHERE a.id = ${accountId}::uuid
+      ON CONFLICT (id) DO NOTHING`);
+    return inserted === 1;
+  }
+
+  async exists(tx: Statements, id: string): Promise<boolean> {
+    return (await tx.models.topUp.count({ where: { id } })) > 0;
+  }
+
+  async accountExists(tx: Statements, accountId: string): Promise<boolean> {
+    return (await tx.models.account.count({ where: { id: accountId } })) > 0;
+  }
+
   async setCheckout(tx: Statements, accountId: string, id: string, reference: string, url: string): Promise<void> {
     const data = { checkoutRef: reference, checkoutUrl: url };
     await tx.models.topUp.updateMany({ where: { id, accountId }, data });

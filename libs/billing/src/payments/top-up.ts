@@ -21,6 +21,15 @@ export interface TopUpOrder {
   currency: string;
 }
 
+/**
+ * An order as the provider keeps it with its checkout: it can be recorded again by that where the database was restored to a time
+ * before it.
+ */
+export interface KeptOrder extends Omit<TopUpOrder, 'id'> {
+  /** Where it was made: the public origin of the service; null where none was set. */
+  installation: string | null;
+}
+
 /** A purchase of credits. */
 export interface TopUp extends TopUpOrder {
   provider: PaymentProviderName;
@@ -46,10 +55,15 @@ export type PaymentNotice =
       /** What was collected; null where the message does not have it. */
       amountMinor: bigint | null;
       currency: string | null;
+      /** Null where the message does not have all of it: the checkout was opened by a version that did not send it. */
+      order: KeptOrder | null;
     }
   | { kind: 'failed' | 'expired'; id: string; topUpId: string }
   | { kind: 'reversal'; id: string; reversal: Reversal }
   | { kind: 'other'; id: string };
+
+/** A message that an order was paid. */
+export type PaidNotice = Extract<PaymentNotice, { kind: 'paid' }>;
 
 /** A refund or a dispute: money of a payment that went back, or was returned to us. */
 export interface Reversal {

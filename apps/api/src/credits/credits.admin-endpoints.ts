@@ -21,7 +21,7 @@ export const adjustCredits = defineEndpoint({
   access: { by: 'operator', role: 'finance' },
   method: 'post',
   summary: 'Grant an account credits, or take some back',
-  description: 'Spent and held credits are never taken back.',
+  description: 'Spent and held credits are never taken back, nor bought ones: of a grant, what is left of it.',
   idempotencyKey: 'accepts-repeats',
   body: CreditAdjustmentSchema,
   answers: { 201: { description: 'The balance afterwards.', schema: BalanceSchema } },

@@ -2,7 +2,7 @@ import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Balance, Book, LedgerKind, Move, Original, Posting, PostingStore } from '../ledger';
 import type { LotStore } from './lot.store';
-import { afterDraws, drawFrom, expiring, type Draw, type Lot } from './lots';
+import { afterDraws, drawFrom, expiring, notHeld, type Draw, type Lot } from './lots';
 
 /** The fields of a posting beside its amount. */
 export interface Note {
@@ -47,6 +47,11 @@ export class AccountBook {
 
   get now(): Balance {
     return { ...this.balance };
+  }
+
+  /** What of each grant and purchase is neither spent nor held, by its transaction; nothing where it is all gone. */
+  left(): ReadonlyMap<string, bigint> {
+    return notHeld(this.lots, this.balance.heldMicros);
   }
 
   /** Credits given. */

@@ -100,7 +100,6 @@ export class CreditsService {
       await book.grant(note, amountMicros, expiresAt);
       return;
     }
-    assertAvailable(book, -amountMicros);
     await takeFromGrants(book, await this.postings.listGrants(tx, accountId), note, -amountMicros);
   }
 
@@ -121,8 +120,11 @@ export class CreditsService {
       return;
     }
     if (original.kind === 'grant' && amountMicros < 0n) {
-      assertWithin(-amountMicros, rest, 'is left of this grant to take back');
-      assertAvailable(book, -amountMicros);
+      assertWithin(
+        -amountMicros,
+        leftOf(book.left(), original),
+        'is left of this grant, neither spent nor held by jobs',
+      );
       await book.takeBack(note, original, -amountMicros);
       return;
     }
@@ -145,12 +147,13 @@ function isSame(known: Posted, { amountMicros, reason, corrects, expiresAt }: Ad
 
 /** The latest grant first; each take-back is a correction of its own that names its grant. */
 async function takeFromGrants(book: AccountBook, grants: Original[], note: Note, amountMicros: bigint): Promise<void> {
-  const granted = grants.reduce((sum, grant) => sum + grant.amountMicros - grant.takenBackMicros, 0n);
-  assertWithin(amountMicros, granted, 'was granted and not yet taken back');
+  const lots = book.left();
+  const rests = grants.map((grant) => ({ grant, rest: leftOf(lots, grant) })).filter(({ rest }) => rest > 0n);
+  const granted = rests.reduce((sum, { rest }) => sum + rest, 0n);
+  assertWithin(amountMicros, granted, "is left of the account's grants, neither spent nor held by jobs");
   let left = amountMicros;
-  for (const [index, grant] of grants.entries()) {
+  for (const [index, { grant, rest }] of rests.entries()) {
     if (left === 0n) break;
-    const rest = grant.amountMicros - grant.takenBackMicros;
     const amount = rest < left ? rest : left;
     const cause = index === 0 ? note.cause : partOf(note.cause, grant.id);
     await book.takeBack({ ...note, cause }, grant, amount);
@@ -158,8 +161,11 @@ async function takeFromGrants(book: AccountBook, grants: Original[], note: Note,
   }
 }
 
-function assertAvailable(book: AccountBook, amountMicros: bigint): void {
-  assertWithin(amountMicros, book.availableMicros, 'is available (what jobs hold cannot be taken)');
+/** What an operator can take back of a grant: what others brought, bought credits among it, is not taken for it. */
+function leftOf(lots: ReadonlyMap<string, bigint>, { id, amountMicros, takenBackMicros }: Original): bigint {
+  const rest = amountMicros - takenBackMicros;
+  const left = lots.get(id) ?? 0n;
+  return left < rest ? left : rest;
 }
 
 function assertWithin(amountMicros: bigint, mostMicros: bigint, what: string): void {

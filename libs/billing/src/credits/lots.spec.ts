@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterDraws, drawFrom, expiring, type Lot } from './lots';
+import { afterDraws, drawFrom, expiring, notHeld, type Lot } from './lots';
 
 const DAY_MS = 86_400_000;
 const GRACE_MS = DAY_MS;
@@ -154,4 +154,18 @@ describe('lots', () => {
     expect(expiring(lots, busy, new Date(DAY_MS), GRACE_MS)).toEqual([]);
     expect(expiring(lots, busy, new Date(DAY_MS + GRACE_MS), GRACE_MS)[0]?.amountMicros).toBe(60n);
   });
+});
+
+it('held credits are those of the lots that are used first', () => {
+  const lot = (transactionId: string, days: number | null): Lot => ({
+    transactionId,
+    remainingMicros: 10n,
+    expiresAt: days === null ? null : new Date(days * DAY_MS),
+  });
+  const lots = [lot('a', null), lot('b', 2), lot('c', 1)];
+  expect([...notHeld(lots, 14n)].sort()).toEqual([
+    ['a', 10n],
+    ['b', 6n],
+    ['c', 0n],
+  ]);
 });

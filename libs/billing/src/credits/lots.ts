@@ -41,6 +41,18 @@ export function drawFrom(lots: readonly Lot[], amountMicros: bigint): Draw[] {
   return draws;
 }
 
+/** What of each lot jobs do not hold, by its transaction. Held credits count as those that expire first, which jobs use first. */
+export function notHeld(lots: readonly Lot[], heldMicros: bigint): Map<string, bigint> {
+  const free = new Map<string, bigint>();
+  let held = heldMicros;
+  for (const { transactionId, remainingMicros } of [...lots].sort(byExpiry)) {
+    const kept = least(held, remainingMicros);
+    held -= kept;
+    free.set(transactionId, remainingMicros - kept);
+  }
+  return free;
+}
+
 /** Lots after draws. */
 export function afterDraws(lots: readonly Lot[], draws: readonly Draw[]): Lot[] {
   const taken = new Map(draws.map((draw) => [draw.transactionId, draw.amountMicros]));

@@ -15,7 +15,8 @@ export const CreditAdjustmentSchema = z
       .default(null)
       .meta({
         description:
-          'The transaction of the ledger that this corrects: a `grant` to take credits back from, or a `settle` to refund. ' +
+          'The transaction of the ledger that this corrects: a `grant` to take credits back from, a `settle` to refund, or the ' +
+          '`correction` of a refund, with an amount below zero, to charge it again. ' +
           "Absent: a new grant, or credits taken back from the account's grants, the latest first.",
       }),
   })

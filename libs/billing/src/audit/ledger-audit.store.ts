@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { Finding } from '@millrace/platform';
-import { LEDGER_KINDS, MOVES } from '../ledger';
+import { LEDGER_KINDS, MOVES, takenBackEntries } from '../ledger';
 import type { AuditSpan, BookSums } from './audit-span';
 import { isWithin } from './audit-span.store';
 import { closedDays } from './closed-days.store';
@@ -246,11 +246,10 @@ function corrections(span: AuditSpan): Prisma.Sql {
       WHERE e.transaction_id = o.id AND (o.kind <> 'settle' OR e.to_book = 'revenue')
     ) m
     CROSS JOIN LATERAL (
-      SELECT coalesce(sum(CASE WHEN o.kind <> 'settle' AND e.to_book = 'available' THEN -e.amount_micros
-        ELSE e.amount_micros END), 0) AS amount, count(*) FILTER (WHERE t.account_id <> o.account_id) AS foreign_count
-      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id WHERE t.corrects = o.id
+      SELECT coalesce(sum(t.amount), 0) AS amount, count(*) FILTER (WHERE t.account_id <> o.account_id) AS foreign_count
+      FROM ${takenBackEntries} t
     ) c
-    WHERE ${inSpan('o', span)} AND o.kind IN ('grant', 'top_up', 'settle')
+    WHERE ${inSpan('o', span)} AND o.kind IN ('grant', 'top_up', 'settle', 'correction')
       AND (c.amount NOT BETWEEN 0 AND m.amount OR c.foreign_count > 0)`;
 }
 

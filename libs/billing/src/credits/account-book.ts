@@ -74,11 +74,10 @@ export class AccountBook {
     return this.bring('correction', note, 'revenue', amountMicros, { corrects, jobId });
   }
 
-  /** Take back what a grant or a top-up brought: from its own lot first, from the others what it no longer has. */
+  /** Take back what a grant, a top-up or a give-back brought: from its own lot first, from the others what it no longer has. */
   async takeBack(note: Note, original: Original, amountMicros: bigint): Promise<string> {
-    const to = original.kind === 'top_up' ? 'payments' : 'promotions';
-    const move: Move = { from: 'available', to, amountMicros };
-    const id = await this.post('correction', note, move, { corrects: original.id });
+    const move: Move = { from: 'available', to: originOf(original), amountMicros };
+    const id = await this.post('correction', note, move, { corrects: original.id, jobId: original.jobId });
     const own = this.lots.filter((lot) => lot.transactionId === original.id);
     const remaining = own[0]?.remainingMicros ?? 0n;
     const first = drawFrom(own, remaining < amountMicros ? remaining : amountMicros);
@@ -131,4 +130,10 @@ export class AccountBook {
     if (draws.length > 0) await this.lotStore.draw(this.tx, this.accountId, draws);
     this.lots = afterDraws(this.lots, draws);
   }
+}
+
+/** The book from which a transaction brought its credits. */
+function originOf({ kind, givesBack }: Original): Book {
+  if (givesBack) return 'revenue';
+  return kind === 'top_up' ? 'payments' : 'promotions';
 }

@@ -128,8 +128,18 @@ export class CreditsService {
       await book.takeBack(note, original, -amountMicros);
       return;
     }
+    if (original.givesBack && amountMicros < 0n) {
+      assertWithin(-amountMicros, rest, 'this correction gave back and is not yet charged again');
+      assertWithin(-amountMicros, book.availableMicros, 'is available (what jobs hold cannot be taken)');
+      await book.takeBack(note, original, -amountMicros);
+      return;
+    }
     throw Refusal.ofFields([
-      { field: 'corrects', reason: 'must be a grant, to take back from, or a settlement, to give back of' },
+      {
+        field: 'corrects',
+        reason:
+          'must be a grant or a correction that gave back a charge, with an amount below zero to take back from, or a settlement, with one above zero to give back of',
+      },
     ]);
   }
 }

@@ -16,4 +16,5 @@ export { LedgerStore } from './ledger.store';
 export { LEDGER_KINDS, MOVES, type Book, type LedgerKind, type Move } from './ledger';
 export { LINE_COLUMNS, lineSums, movements } from './movements.store';
 export { PostingStore, partOf, type Original, type Posted, type Posting } from './posting.store';
+export { takenBackEntries } from './taken-back.store';
 export { isFinal, monthSpan, type Statement } from './statement';

@@ -33,7 +33,13 @@ export const MOVES: Readonly<Record<LedgerKind, readonly `${Book}>${Book}`[]>> =
   settle: ['held>revenue', 'held>available'],
   release: ['held>available'],
   expire: ['available>promotions'],
-  correction: ['available>promotions', 'available>payments', 'payments>available', 'revenue>available'],
+  correction: [
+    'available>promotions',
+    'available>payments',
+    'payments>available',
+    'revenue>available',
+    'available>revenue',
+  ],
 };
 
 /** One line of a transaction: an amount, always above zero, from one book to another. */

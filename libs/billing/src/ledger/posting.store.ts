@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { Balance } from './balance';
 import { effectOf, type LedgerKind, type Move } from './ledger';
+import { takenBackEntries } from './taken-back.store';
 
 /** A transaction of the ledger outside a job's life. */
 export interface Posting {
@@ -49,8 +50,10 @@ export interface Original {
   reason: string | null;
   /** What it brought the account or, of a settlement, what it charged. */
   amountMicros: bigint;
-  /** What later transactions have taken back of it, expiries included. */
+  /** What later transactions have taken back of it, expiries included, less what was given forward again. */
   takenBackMicros: bigint;
+  /** Whether it gave back what a settlement had charged. */
+  givesBack: boolean;
 }
 
 export interface LockedBalance extends Balance {
@@ -124,29 +127,25 @@ export class PostingStore {
   /** A transaction of the account, for a correction of it. */
   async findOriginal(tx: Statements, accountId: string, id: string): Promise<Original | null> {
     const [original] = await tx.rows<Original>(Prisma.sql`
-      ${originals} WHERE t.account_id = ${accountId}::uuid AND t.id = ${id}::uuid`);
+      ${originals} WHERE o.account_id = ${accountId}::uuid AND o.id = ${id}::uuid`);
     return original ?? null;
   }
 
   /** Grants of the account that are not wholly taken back, the latest first. */
   async listGrants(tx: Statements, accountId: string): Promise<Original[]> {
     return tx.rows(Prisma.sql`
-      SELECT * FROM (${originals} WHERE t.account_id = ${accountId}::uuid AND t.kind = 'grant') o
-      WHERE o.amount_micros > o.taken_back_micros ORDER BY o.at DESC, o.id DESC`);
+      SELECT * FROM (${originals} WHERE o.account_id = ${accountId}::uuid AND o.kind = 'grant') g
+      WHERE g.amount_micros > g.taken_back_micros ORDER BY g.at DESC, g.id DESC`);
   }
 }
 
-/** A correction of a purchase can add or take (a dispute that was won), so what was taken back is a difference. */
 const originals = Prisma.sql`
-  SELECT t.id, t.at, t.kind, t.job_id, t.reason, coalesce(m.amount, 0)::bigint AS amount_micros,
-         coalesce(c.amount, 0)::bigint AS taken_back_micros
-  FROM ledger_transactions t
+  SELECT o.id, o.at, o.kind, o.job_id, o.reason, coalesce(m.amount, 0)::bigint AS amount_micros,
+         coalesce(c.amount, 0)::bigint AS taken_back_micros,
+         o.kind = 'correction' AND coalesce(m.of_revenue, false) AS gives_back
+  FROM ledger_transactions o
   LEFT JOIN LATERAL (
-    SELECT sum(e.amount_micros) AS amount FROM ledger_entries e
-    WHERE e.transaction_id = t.id AND (t.kind <> 'settle' OR e.to_book = 'revenue')
+    SELECT sum(e.amount_micros) AS amount, bool_or(e.from_book = 'revenue') AS of_revenue FROM ledger_entries e
+    WHERE e.transaction_id = o.id AND (o.kind <> 'settle' OR e.to_book = 'revenue')
   ) m ON true
-  LEFT JOIN LATERAL (
-    SELECT sum(CASE WHEN t.kind <> 'settle' AND e.to_book = 'available' THEN -e.amount_micros ELSE e.amount_micros END)
-      AS amount
-    FROM ledger_transactions o JOIN ledger_entries e ON e.transaction_id = o.id WHERE o.corrects = t.id
-  ) c ON true`;
+  LEFT JOIN LATERAL (SELECT sum(t.amount) AS amount FROM ${takenBackEntries} t) c ON true`;

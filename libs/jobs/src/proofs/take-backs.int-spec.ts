@@ -1,3 +1,4 @@
+import { Prisma } from '@prisma/client';
 import { composeTopUps } from '@millrace/billing';
 import { ScriptedPayments, createTestDatabase, testBilling, type TestDatabase } from '@millrace/testing';
 import { CreditJobs } from '../fixtures/credit-jobs';
@@ -53,6 +54,15 @@ async function one(jobs: CreditJobs, kind: string): Promise<string> {
   return id;
 }
 
+async function refundOfJob(): Promise<{ jobs: CreditJobs; settle: string; refunded: string }> {
+  const jobs = await CreditJobs.make(test);
+  await buy(jobs, 50);
+  await spend(jobs, 20n * CREDIT);
+  const settle = await one(jobs, 'settle');
+  await jobs.adjust({ amountMicros: 20n * CREDIT, corrects: settle });
+  return { jobs, settle, refunded: await one(jobs, 'correction') };
+}
+
 const available = async (jobs: CreditJobs): Promise<bigint> => (await jobs.balance()).availableMicros;
 
 describe('an operator who takes back a grant', () => {
@@ -100,4 +110,66 @@ describe('an operator who takes back a grant', () => {
     expect(await available(jobs)).toBe(50n * CREDIT);
     expect(await jobs.findings()).toEqual([]);
   });
+});
+
+describe('an operator who gave back a charge by mistake', () => {
+  it('charges it again, can give it back again, and no more than was charged', async () => {
+    const { jobs, settle, refunded } = await refundOfJob();
+    await expect(jobs.adjust({ amountMicros: -21n * CREDIT, corrects: refunded })).rejects.toThrow(': 20 credits');
+    await jobs.adjust({ amountMicros: -5n * CREDIT, corrects: refunded });
+    await jobs.adjust({ amountMicros: -15n * CREDIT, corrects: refunded });
+    await expect(jobs.adjust({ amountMicros: -1n, corrects: refunded })).rejects.toThrow(': 0 credits');
+    expect(await available(jobs)).toBe(30n * CREDIT);
+    expect(await jobs.findings()).toEqual([]);
+    await jobs.adjust({ amountMicros: 20n * CREDIT, corrects: settle });
+    await expect(jobs.adjust({ amountMicros: 1n, corrects: settle })).rejects.toThrow(': 0 credits');
+    expect(await available(jobs)).toBe(50n * CREDIT);
+    expect(await jobs.findings()).toEqual([]);
+  });
+
+  it('charges again no more than is available, also where what was given back is spent', async () => {
+    const { jobs, refunded } = await refundOfJob();
+    await spend(jobs, 38n * CREDIT);
+    await jobs.submit(2n * CREDIT, CREDIT);
+    await expect(jobs.adjust({ amountMicros: -11n * CREDIT, corrects: refunded })).rejects.toThrow(': 10 credits');
+    await jobs.adjust({ amountMicros: -10n * CREDIT, corrects: refunded });
+    expect(await jobs.balance()).toEqual({ availableMicros: 0n, heldMicros: 2n * CREDIT });
+    expect(await jobs.findings()).toEqual([]);
+  });
+
+  it('charges it again once under one key, and once of two who do so at once', async () => {
+    const { jobs, refunded } = await refundOfJob();
+    const part = { amountMicros: -5n * CREDIT, corrects: refunded, key: 'k' };
+    await Promise.all([jobs.adjust(part), jobs.adjust(part)]);
+    await jobs.adjust(part);
+    expect(await available(jobs)).toBe(45n * CREDIT);
+    const rest = { amountMicros: -15n * CREDIT, corrects: refunded };
+    const both = await Promise.allSettled([jobs.adjust(rest), jobs.adjust(rest)]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(await available(jobs)).toBe(30n * CREDIT);
+    expect(await jobs.findings()).toEqual([]);
+  });
+
+  it('cannot charge again what is charged again: that is given back of the settlement', async () => {
+    const { jobs, refunded } = await refundOfJob();
+    await jobs.adjust({ amountMicros: -20n * CREDIT, corrects: refunded });
+    const again = (await transactions(jobs, 'correction')).find((id) => id !== refunded) ?? '';
+    for (const amountMicros of [-1n, 1n])
+      await expect(jobs.adjust({ amountMicros, corrects: again })).rejects.toThrow('corrects: must be');
+  });
+});
+
+it('the audit finds a refund of which more is charged again than was given back', async () => {
+  const { jobs, settle, refunded } = await refundOfJob();
+  await jobs.adjust({ amountMicros: -20n * CREDIT, corrects: refunded });
+  await test.database.transaction(async (tx) => {
+    await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+    await tx.execute(Prisma.sql`UPDATE ledger_entries SET amount_micros = amount_micros + 1
+      WHERE transaction_id = ${refunded}::uuid`);
+    await tx.execute(Prisma.sql`UPDATE ledger_entries SET amount_micros = amount_micros + 2
+      WHERE from_book = 'available' AND to_book = 'revenue'
+        AND transaction_id IN (SELECT id FROM ledger_transactions WHERE corrects = ${refunded}::uuid)`);
+  });
+  const found = (await jobs.findings()).filter(({ check }) => check === 'correction-within-original');
+  expect(found.map(({ subject }) => subject).sort()).toEqual([settle, refunded].sort());
 });

@@ -103,7 +103,7 @@ const ROOMS = {
     ['price'],
     ['ledger'],
     ['credits', 'usage', 'audit'],
-    ['exports', 'payments', 'erasure'],
+    ['exports', 'payments', 'erasure', 'repair'],
     ['delivery'],
   ],
   'libs/models/src': [['headers'], ['library', 'erasure'], ['import']],

@@ -138,6 +138,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     new PartLinks(secretKey),
     billing.reads,
     billing.credits,
+    billing.repair,
     billing.alerts,
     billing.exports,
     ...Object.values(

@@ -7,7 +7,9 @@ let service: StandInService;
 let host: FakeHost;
 beforeEach(async () => {
   service = await StandInService.start();
-  host = new FakeHost({ env: { MILLRACE_URL: service.url } });
+  host = new FakeHost({
+    env: { MILLRACE_URL: service.url, MILLRACE_OPS_URL: service.url, MILLRACE_ADMIN_TOKEN: 'token' },
+  });
 });
 afterEach(() => service.close());
 
@@ -30,4 +32,12 @@ describe('a verb with two names', () => {
       expect(service.received.map(({ method }) => method)).toEqual(['DELETE', 'DELETE', 'DELETE']);
     },
   );
+});
+
+it('a rebuild of a balance is shown with --dry-run, and done without it', async () => {
+  const answer = JSON.stringify({ changed: true });
+  service.on('POST /admin/v1/accounts/a1/credits/rebuild', (response) => void response.end(answer));
+  expect(await millrace('admin', 'rebuild-balance', 'a1', '--dry-run')).toBe(0);
+  expect(await millrace('admin', 'rebuild-balance', 'a1')).toBe(0);
+  expect(service.received.map(({ body }) => body.toString())).toEqual(['{"dry_run":true}', '{}']);
 });

@@ -26,6 +26,7 @@ import {
 import { DailyExports, ExportStore } from './exports';
 import { CreditReads, ForgetLabelsLoop, NoteSpendAnomaliesLoop, SpendAnomalyStore, UsageStore } from './usage';
 import { CreditAlerts, CreditAlertStore, CreditsService, ExpireCreditsLoop, LotStore } from './credits';
+import { BalanceRepair, RepairStore } from './repair';
 import { CloseLedgerDaysLoop, LedgerDaysStore, LedgerReadsStore, LedgerStore, PostingStore } from './ledger';
 
 /** Transactions of the ledger that the audit reads in one step. */
@@ -50,6 +51,7 @@ export interface Billing {
   reads: CreditReads;
   exports: DailyExports;
   audit: LedgerAudit;
+  repair: BalanceRepair;
   payments: PaymentsService;
   /** Chores, for the process that runs chores. */
   loops: Loop[];
@@ -65,13 +67,16 @@ export function composeBilling(
   const postings = new PostingStore();
   const credits = new CreditsService(database, ledger, postings, lots);
   const payments = new PaymentsService(database, new TopUpStore(), postings, credits, logger, provider);
-  const audit = new LedgerAudit(database, new AuditSpanStore(AUDITED_AT_ONCE), new LedgerAuditStore());
+  const spans = new AuditSpanStore(AUDITED_AT_ONCE);
+  const checks = new LedgerAuditStore();
+  const audit = new LedgerAudit(database, spans, checks);
   return {
     credits,
     alerts: new CreditAlerts(database, new CreditAlertStore()),
     reads: new CreditReads(database, ledger, new LedgerReadsStore(), new UsageStore()),
     exports: new DailyExports(database, new ExportStore()),
     audit,
+    repair: new BalanceRepair(database, spans, checks, new RepairStore()),
     payments,
     loops: [
       new ExpireCreditsLoop(database, lots, credits, settings.jobExecutionDeadlineSeconds * 1000),

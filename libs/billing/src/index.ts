@@ -36,6 +36,7 @@ export {
 } from './composition';
 export { CreditReads, csvRows, csvText, type UsageGrouping, type UsageReport, type UsageRow } from './usage';
 export { afterDraws, CreditAlerts, CreditAlertStore, CreditsService, drawFrom, expiring, type Lot } from './credits';
+export { BalanceRepair, type Rebuild } from './repair';
 export {
   paymentProviderOf,
   paymentSettings,

@@ -1,8 +1,9 @@
 import { Controller } from '@nestjs/common';
 import { AccountsService, AuditLog } from '@millrace/accounts';
-import { CreditReads, CreditsService } from '@millrace/billing';
+import { BalanceRepair, CreditReads, CreditsService } from '@millrace/billing';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
-import { adjustCredits, getAccountCredits } from './credits.admin-endpoints';
+import { presentRebuild } from './balance-rebuild';
+import { adjustCredits, getAccountCredits, rebuildBalance } from './credits.admin-endpoints';
 import { presentBalance } from './credits.presenter';
 
 /** Credits, as operators manage them. */
@@ -13,6 +14,7 @@ export class CreditsAdminController {
     private readonly accounts: AccountsService,
     private readonly credits: CreditsService,
     private readonly reads: CreditReads,
+    private readonly repair: BalanceRepair,
   ) {}
 
   @Serves(getAccountCredits)
@@ -37,5 +39,24 @@ export class CreditsAdminController {
       return after;
     });
     return presentBalance(balance);
+  }
+
+  @Serves(rebuildBalance)
+  async rebuild(input: InputOf<typeof rebuildBalance>): Promise<AnswerOf<typeof rebuildBalance>> {
+    const { operator, params, body } = input;
+    const { id } = await this.accounts.getAccount(params.id);
+    const ledger = await this.repair.read(id);
+    if (body.dry_run) return presentRebuild(await this.repair.compare(ledger), true);
+    return this.audit.record(operator, async (tx, note) => {
+      const rebuild = presentRebuild(await this.repair.rebuild(tx, ledger, operator.actor), false);
+      note({
+        action: 'credits.rebuild',
+        subjectType: 'account',
+        subjectId: id,
+        accountId: id,
+        details: { ...rebuild },
+      });
+      return rebuild;
+    });
   }
 }

@@ -1,4 +1,5 @@
 import { defineEndpoint, recordId } from '../endpoints';
+import { BalanceRebuildSchema, RebuildRequestSchema } from './balance-rebuild';
 import { CreditAdjustmentSchema } from './credit-adjustment.schemas';
 import { BalanceSchema } from './credits.schemas';
 
@@ -26,4 +27,18 @@ export const adjustCredits = defineEndpoint({
   body: CreditAdjustmentSchema,
   answers: { 201: { description: 'The balance afterwards.', schema: BalanceSchema } },
   errors: ['idempotency_key_reuse'],
+});
+
+export const rebuildBalance = defineEndpoint({
+  ...common,
+  path: `${path}/rebuild`,
+  id: 'rebuildBalance',
+  access: { by: 'operator', role: 'finance', reason: true },
+  method: 'post',
+  summary: 'Rebuild the balance of an account from its ledger',
+  description:
+    'Makes available and held credits and the lots what the entries of the ledger sum to, and ends holds that jobs have left behind. For an account of which ' +
+    'the audit finds that they differ; where they agree, it changes nothing. Jobs of the account wait while it does so.',
+  body: RebuildRequestSchema,
+  answers: { 200: { description: 'What it changed, or would change.', schema: BalanceRebuildSchema } },
 });

@@ -88,6 +88,42 @@ describe('credits', () => {
   });
 });
 
+describe('a rebuild of a balance', () => {
+  const rebuild = (account: TestAccount, json?: object) =>
+    api.operator().call<object>('POST', `/admin/v1/accounts/${account.id}/credits/rebuild`, { json });
+  const logged = async (account: TestAccount): Promise<unknown[]> => {
+    const query = `account_id=${account.id}&action=credits.rebuild`;
+    const { body } = await api.operator().call<{ entries: unknown[] }>('GET', `/admin/v1/audit-log?${query}`);
+    return body.entries;
+  };
+
+  it('is shown first, is done and recorded once it is asked for, and changes nothing the second time', async () => {
+    const account = await api.account();
+    const where = { accountId: account.id };
+    await api.test.database.models.balance.update({ where, data: { availableMicros: BigInt(GIVEN + 7) } });
+    const change = { before: { available_micros: GIVEN + 7 }, after: { available_micros: GIVEN }, lots_changed: 0 };
+    const shown = await rebuild(account, { dry_run: true });
+    expect(shown).toMatchObject({ status: 200, body: { dry_run: true, changed: true, ...change } });
+    expect((await read(account, '/credits')).body).toMatchObject({ available_micros: GIVEN + 7 });
+    expect(await logged(account)).toEqual([]);
+    expect(await rebuild(account)).toMatchObject({ status: 200, body: { dry_run: false, changed: true, ...change } });
+    expect((await read(account, '/credits')).body).toEqual({ available_micros: GIVEN, held_micros: 0 });
+    expect((await rebuild(account)).body).toMatchObject({ changed: false, before: { available_micros: GIVEN } });
+    const acts = [{ details: { changed: false } }, { actor: 'admin', details: { changed: true, ...change } }];
+    expect(await logged(account)).toMatchObject(acts);
+  });
+
+  it('is refused where the entries of the ledger contradict each other, and for an account that is not there', async () => {
+    const account = await api.account();
+    await api.test.database.models.ledgerTransaction.create({
+      data: { id: newId(), accountId: account.id, kind: 'grant', cause: newId(), actor: 'test', reason: 'no entries' },
+    });
+    const fields = [{ field: 'id', reason: expect.stringContaining('/admin/v1/audit') as string }];
+    expect(await rebuild(account)).toMatchObject({ status: 422, body: { error: { details: { fields } } } });
+    expect((await rebuild({ ...account, id: newId() })).status).toBe(404);
+  });
+});
+
 describe('usage', () => {
   let account: TestAccount;
   beforeAll(async () => {

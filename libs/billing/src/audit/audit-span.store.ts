@@ -54,7 +54,8 @@ export class AuditSpanStore {
       ORDER BY b.account_id`);
   }
 
-  private async partOf(tx: Statements, accountId: string, part: AuditPosition['part']): Promise<AuditSpan> {
+  /** The span of one account after a part of it; null: from its first movement on. */
+  async partOf(tx: Statements, accountId: string, part: AuditPosition['part']): Promise<AuditSpan> {
     const { reachedAt: after, sums, day } = part ?? { reachedAt: null, sums: NOTHING, day: null };
     const [end] = await tx.rows<{ at: Date }>(Prisma.sql`
       SELECT at FROM (

@@ -24,6 +24,11 @@ export class LedgerAuditStore {
     for (const sql of checks) yield* await tx.rows<Finding>(Prisma.sql`${sql(span)} LIMIT ${MOST}`);
   }
 
+  /** An entry of the span that its kind of transaction may not make, or a transaction without any: no sum of them is right. */
+  async isBroken(tx: Statements, span: AuditSpan): Promise<boolean> {
+    return (await tx.rows(Prisma.sql`${entries(span)} LIMIT 1`)).length > 0;
+  }
+
   /** What the movements of the span's accounts sum to up to its end, and how many transactions the span has. */
   async sum(tx: Statements, span: AuditSpan): Promise<BookSums & { transactions: bigint }> {
     const [row] = await tx.rows<BookSums & { transactions: bigint }>(Prisma.sql`

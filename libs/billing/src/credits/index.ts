@@ -3,4 +3,4 @@ export { CreditAlerts } from './credit-alerts.service';
 export { CreditsService } from './credits.service';
 export { ExpireCreditsLoop } from './expire-credits.loop';
 export { LotStore } from './lot.store';
-export { afterDraws, drawFrom, expiring, type Lot } from './lots';
+export { afterDraws, byExpiry, drawFrom, expiring, type Lot } from './lots';

@@ -10,6 +10,8 @@ export interface Lot {
   expiresAt: Date | null;
 }
 
+type Dated = Pick<Lot, 'transactionId' | 'expiresAt'>;
+
 /** An amount taken from a lot. */
 export interface Draw {
   transactionId: string;
@@ -17,8 +19,8 @@ export interface Draw {
 }
 
 /** The order in which lots are drawn: by expiry, those without one last; of equals the older first. */
-function byExpiry(a: Lot, b: Lot): number {
-  const at = (lot: Lot): number => lot.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+export function byExpiry(a: Dated, b: Dated): number {
+  const at = (lot: Dated): number => lot.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
   if (at(a) !== at(b)) return at(a) < at(b) ? -1 : 1;
   return a.transactionId < b.transactionId ? -1 : 1;
 }

@@ -105,15 +105,12 @@ export const CAUSES = [
     prepare: async (tools) => {
       const account = /** @type {{ id: string }} */ (await tools.service.admin('POST', '/accounts', { name: 'wrong' }));
       await tools.service.admin('POST', `/accounts/${account.id}/credits`, { amount_micros: 1_000, reason: 'a test' });
-      const add = (/** @type {number} */ micros) =>
-        tools.sql('UPDATE balances SET available_micros = available_micros + $1 WHERE account_id = $2', [
-          micros,
-          account.id,
-        ]);
-      await add(1);
+      await tools.sql('UPDATE balances SET available_micros = available_micros + 1 WHERE account_id = $1', [
+        account.id,
+      ]);
       await tools.restartMaintenance();
       return async () => {
-        await add(-1);
+        await tools.service.admin('POST', `/accounts/${account.id}/credits/rebuild`, {});
         await tools.restartMaintenance();
       };
     },

@@ -49,3 +49,8 @@ export function flag(field: string, shape: string, text: string, read?: ReadValu
 export function argument(field: string, name: string, text: string, read?: ReadValue): TypedField {
   return { field, typed: `<${name}>`, text, read };
 }
+
+/** A sentence of the API's description as the help writes it: `Jobs that wait.` is `jobs that wait`. */
+export function inHelp(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+}

@@ -18,7 +18,7 @@ import {
   wholeNumber,
   type ReadValue,
 } from '../values/typed-value';
-import { argument, flag, list, on, type AdminVerb } from './admin-verb';
+import { argument, flag, inHelp, list, on, type AdminVerb } from './admin-verb';
 
 /** `user=ada,team=x` as an object. */
 const labelsOf: ReadValue = (text) => Object.fromEntries(parseLabels(text.split(',')));
@@ -214,6 +214,10 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
     takesKey: true,
   },
   {
+    ...on('account', 'rebuild-balance', 'make credits what the ledger says', 'POST /accounts/{id}/credits/rebuild'),
+    flags: [flag('dry_run', '', 'show what would change, and change nothing')],
+  },
+  {
     ...on('account', 'export-account', 'save all that an account has as one ZIP archive', 'GET /accounts/{id}/export'),
     saves: 'account.zip',
   },
@@ -292,8 +296,3 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   },
   on('token', 'revoke-operator-token', 'make an operator token invalid at once', 'DELETE /operator-tokens/{id}'),
 ];
-
-/** A sentence of the API's description as the help writes it: `Jobs that wait.` is `jobs that wait`. */
-function inHelp(sentence: string): string {
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
-}

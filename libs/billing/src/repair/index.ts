@@ -1,0 +1,2 @@
+export { BalanceRepair, type Rebuild } from './balance-repair';
+export { RepairStore } from './repair.store';

@@ -1,0 +1,199 @@
+import { Prisma } from '@prisma/client';
+import type { Rebuild } from '@millrace/billing';
+import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
+import { CreditJobs } from '../fixtures/credit-jobs';
+
+const GIVEN = 1_000_000n;
+
+let test: TestDatabase;
+let jobs: CreditJobs;
+beforeEach(async () => {
+  test = await createTestDatabase(4);
+  jobs = await CreditJobs.make(test, GIVEN);
+  await jobs.grant(50_000n, 2);
+  await runJob();
+  // A charge that no lot is drawn for yet, and a hold.
+  await jobs.grant(1n);
+  await runJob();
+  await jobs.submit(100_000n, 1_000n);
+});
+afterEach(() => test.drop());
+
+/** A job that is charged 10,000 micro-credits. */
+async function runJob(): Promise<string> {
+  await jobs.submit(100_000n, 1_000n);
+  const claimed = await jobs.start();
+  if (claimed === null) throw new Error('no job was started');
+  await jobs.end(claimed, 10_000, 'succeeded');
+  return claimed.jobId;
+}
+
+/** Change rows past every trigger, foreign key and right. */
+async function tamper(...statements: Prisma.Sql[]): Promise<void> {
+  await test.database.transaction(async (tx) => {
+    await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+    for (const statement of statements) await tx.execute(statement);
+  });
+}
+
+async function rebuild(): Promise<Rebuild> {
+  const { repair } = jobs.billing;
+  const ledger = await repair.read(jobs.accountId);
+  return test.database.transaction((tx) => repair.rebuild(tx, ledger, 'admin'));
+}
+
+const compare = async (): Promise<Rebuild> =>
+  jobs.billing.repair.compare(await jobs.billing.repair.read(jobs.accountId));
+
+/** All that a rebuild may write. */
+async function stored(): Promise<unknown> {
+  const { balance, creditLot, ledgerTransaction, ledgerEntry } = test.database.models;
+  return {
+    balances: await balance.findMany(),
+    lots: await creditLot.findMany({ orderBy: { transactionId: 'asc' } }),
+    transactions: await ledgerTransaction.findMany({ orderBy: { id: 'asc' } }),
+    entries: await ledgerEntry.findMany({ orderBy: [{ transactionId: 'asc' }, { line: 'asc' }] }),
+  };
+}
+const checks = async (): Promise<string[]> => [...new Set((await jobs.findings()).map(({ check }) => check))].sort();
+const balanceSql = (set: Prisma.Sql): Prisma.Sql => Prisma.sql`UPDATE balances SET ${set}`;
+const firstLot = Prisma.sql`transaction_id = (SELECT transaction_id FROM credit_lots WHERE drawn_micros > 0 LIMIT 1)`;
+
+function signal(): { given: Promise<void>; give: () => void } {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => (give = resolve));
+  return { given, give };
+}
+
+it('changes nothing of an account whose books agree', async () => {
+  const before = await stored();
+  expect(await rebuild()).toMatchObject({ isChanged: false, lots: [], ended: [], left: [], grantedMicros: 0n });
+  expect(await stored()).toEqual(before);
+});
+
+it.each([
+  ['too much is available', balanceSql(Prisma.sql`available_micros = available_micros + 7`)],
+  ['too little is available', balanceSql(Prisma.sql`available_micros = available_micros - 7`)],
+  ['too much is held', balanceSql(Prisma.sql`held_micros = held_micros + 7`)],
+  ['nothing is held', balanceSql(Prisma.sql`held_micros = 0`)],
+  ['the wrong amount was consumed', balanceSql(Prisma.sql`consumed_micros = consumed_micros + 7`)],
+  ['the wrong amount was drawn', balanceSql(Prisma.sql`drawn_micros = drawn_micros - 7`)],
+  ['a lot has too much', Prisma.sql`UPDATE credit_lots SET remaining_micros = remaining_micros + 7 WHERE ${firstLot}`],
+  ['more was drawn from a lot', Prisma.sql`UPDATE credit_lots SET drawn_micros = drawn_micros + 7 WHERE ${firstLot}`],
+  ['a lot is gone', Prisma.sql`DELETE FROM credit_lots WHERE ${firstLot}`],
+  ['a lot never expires any more', Prisma.sql`UPDATE credit_lots SET expires_at = NULL WHERE expires_at IS NOT NULL`],
+])('makes an account where %s what its ledger says, shows it before, and then changes nothing', async (_, sql) => {
+  const sound = await jobs.balance();
+  await tamper(sql);
+  expect(await checks()).not.toEqual([]);
+  const wrong = await stored();
+  const shown = await compare();
+  expect(await stored()).toEqual(wrong);
+  expect(await rebuild()).toEqual(shown);
+  expect(shown.isChanged).toBe(true);
+  expect(await checks()).toEqual([]);
+  expect(await jobs.balance()).toEqual(sound);
+  const right = await stored();
+  expect(await rebuild()).toMatchObject({ isChanged: false });
+  expect(await stored()).toEqual(right);
+});
+
+it('gives an account what it has spent beyond what it had, so that its credits can be changed again', async () => {
+  const { availableMicros } = await jobs.balance();
+  await tamper(balanceSql(Prisma.sql`available_micros = available_micros + 50000`));
+  const hold = availableMicros + 50_000n;
+  const all = await jobs.submit(hold, hold);
+  for (let claimed = await jobs.start(); claimed !== null; claimed = await jobs.start()) {
+    await jobs.end(claimed, claimed.jobId === all ? 1_000 : 100_000, 'succeeded');
+  }
+  await expect(jobs.grant(1n)).rejects.toThrow('the lots lack');
+  expect(await compare()).toMatchObject({ grantedMicros: 50_000n });
+  expect(await rebuild()).toMatchObject({ grantedMicros: 50_000n, after: { availableMicros: 0n, heldMicros: 0n } });
+  expect(await checks()).toEqual([]);
+  await jobs.grant(5n);
+  expect(await jobs.balance()).toEqual({ availableMicros: 5n, heldMicros: 0n });
+  expect(await checks()).toEqual([]);
+});
+
+it('ends the hold of a job that is no more, once', async () => {
+  const jobId = await jobs.submit(100_000n, 1_000n);
+  const before = await jobs.balance();
+  await tamper(Prisma.sql`DELETE FROM jobs WHERE id = ${jobId}::uuid`);
+  expect(await checks()).toEqual(['orphan-hold']);
+  expect(await rebuild()).toMatchObject({ ended: [{ jobId, heldMicros: 100_000n, chargedMicros: 0n }], left: [] });
+  expect(await checks()).toEqual([]);
+  expect(await jobs.balance()).toEqual({
+    availableMicros: before.availableMicros + 100_000n,
+    heldMicros: before.heldMicros - 100_000n,
+  });
+  expect(await rebuild()).toMatchObject({ isChanged: false });
+});
+
+describe('the hold of a job whose end the ledger lost', () => {
+  let jobId: string;
+  beforeEach(async () => {
+    jobId = await runJob();
+    await tamper(
+      Prisma.sql`DELETE FROM ledger_entries WHERE transaction_id IN (
+        SELECT id FROM ledger_transactions WHERE job_id = ${jobId}::uuid AND kind = 'settle')`,
+      Prisma.sql`DELETE FROM ledger_transactions WHERE job_id = ${jobId}::uuid AND kind = 'settle'`,
+    );
+  });
+
+  it('ends with the charge that its usage record has, on the day of it', async () => {
+    const sound = await jobs.balance();
+    expect(await rebuild()).toMatchObject({ ended: [{ jobId, chargedMicros: 10_000n }], left: [] });
+    expect(await checks()).toEqual([]);
+    expect(await jobs.balance()).toEqual(sound);
+  });
+
+  it('stays where the charge is of another day, and is named', async () => {
+    await tamper(
+      Prisma.sql`UPDATE usage_records SET finished_at = finished_at - interval '2 d' WHERE job_id = ${jobId}::uuid`,
+    );
+    expect(await rebuild()).toMatchObject({ isChanged: true, ended: [], left: [{ jobId, heldMicros: 100_000n }] });
+    expect(await checks()).toEqual(['job-agrees', 'orphan-hold', 'usage-is-charged']);
+  });
+});
+
+it('refuses to make a balance of entries that contradict each other', async () => {
+  await tamper(Prisma.sql`UPDATE ledger_entries SET to_book = 'promotions', from_book = 'revenue'
+    WHERE transaction_id IN (SELECT id FROM ledger_transactions WHERE kind = 'grant' AND expires_at IS NOT NULL)`);
+  await expect(rebuild()).rejects.toMatchObject({ code: 'invalid_request', details: { fields: [{ field: 'id' }] } });
+});
+
+it('takes part in what jobs hold and end meanwhile, and loses nothing of it', async () => {
+  await tamper(balanceSql(Prisma.sql`available_micros = available_micros + 7`));
+  const claimed = await jobs.start();
+  if (claimed === null) throw new Error('no job was started');
+  const ledger = await jobs.billing.repair.read(jobs.accountId);
+  const [locked, release] = [signal(), signal()];
+  const written = test.database.transaction(async (tx) => {
+    await jobs.billing.repair.rebuild(tx, ledger, 'admin');
+    locked.give();
+    await release.given;
+  });
+  await locked.given;
+  const both = [jobs.end(claimed, 5_000, 'succeeded'), jobs.submit(30_000n, 1_000n)];
+  await eventually('both to wait for the balance', async () => {
+    const waiting = await test.database.query(
+      Prisma.sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return waiting.length === both.length;
+  });
+  release.give();
+  await Promise.all([...both, written]);
+  expect(await checks()).toEqual([]);
+  expect((await jobs.balance()).heldMicros).toBe(30_000n);
+});
+
+it('warns an account of low credits when it had fewer than its balance said', async () => {
+  const { availableMicros, heldMicros } = await jobs.balance();
+  await tamper(
+    balanceSql(Prisma.sql`available_micros = available_micros + 7,
+    alert_below_micros = ${availableMicros + heldMicros + 5n}, alerted_at = NULL`),
+  );
+  await rebuild();
+  const [balance] = await test.database.models.balance.findMany({ where: { accountId: jobs.accountId } });
+  expect(balance?.alertedAt).not.toBeNull();
+});

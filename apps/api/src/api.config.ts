@@ -143,12 +143,12 @@ export const apiSettings = {
   ),
   bodyBytesInFlight: setting(
     'BODY_BYTES_IN_FLIGHT',
-    'Bytes of request bodies and large answers that one process keeps in memory at once; above it 429. Files do not count.',
+    'Bytes of request bodies and large answers that one process keeps in memory at once, the ops listener apart; above it 429. Bodies up to 64 KiB may take an eighth more. Files do not count.',
     integer({ min: 1_048_576 }).default(67_108_864),
   ),
   bodyBytesInFlightPerAccount: setting(
     'BODY_BYTES_IN_FLIGHT_PER_ACCOUNT',
-    'Of these, bytes of one account, or of one address where the caller has no account of its own.',
+    'Of these, bytes of one account, and of all callers without an account together. Who has some in memory gets more only while as much stays free for others.',
     integer({ min: 65_536 }).default(25_165_824),
   ),
   drainSeconds: setting(

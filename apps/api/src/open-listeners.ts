@@ -38,14 +38,14 @@ export async function openListeners(
   const rules = { shared, open, publicUrl, deploymentDomain };
   const { metrics } = libs;
   const { bodyBytesInFlight: bytes, bodyBytesInFlightPerAccount: bytesPerPayer } = settings;
-  const bodies = new BodiesInFlight({ bytes, bytesPerPayer }, SUBMISSION_REST);
+  const newBodies = (): BodiesInFlight => new BodiesInFlight({ bytes, bytesPerPayer }, SUBMISSION_REST);
   const publicApp = await createPublicApp({
     modules: [libs.module, PublicModule],
     logger,
     metrics,
     rules,
     trustedProxies,
-    bodies,
+    bodies: newBodies(),
     connections: new Connections({
       connections: settings.maxConnections,
       connectionsPerAddress: trustedProxies === 0 ? settings.maxConnectionsPerAddress : null,
@@ -70,7 +70,10 @@ export async function openListeners(
     configure: (app) => {
       // Its own pages come from the host that operators use, not from the public one, and no deployment has a host here.
       const opsRules = { ...rules, open: false, publicUrl: undefined, deploymentDomain: undefined };
-      opsRoutes = configureOpsApp(app, { logger, rules: opsRules, trustedProxies: settings.opsTrustedProxies, bodies });
+      const { opsTrustedProxies } = settings;
+      // Bodies of its own: no tenant keeps operators out.
+      const more = { trustedProxies: opsTrustedProxies, bodies: newBodies() };
+      opsRoutes = configureOpsApp(app, { logger, rules: opsRules, ...more });
       app.use(OPS_CONSOLE_PATH, opsPages.handle);
     },
   });

@@ -33,7 +33,7 @@ export class PaymentEventsController {
     this.payments.assertConfigured();
     if (signature === undefined) throw unsigned();
     contextOf(request).bodies = this.bodies;
-    const body = await readBytes(request, MAX_EVENT_BYTES, { deadlineMs: DEADLINE_MS, holdsDeclared: false });
+    const body = await readBytes(request, MAX_EVENT_BYTES, { deadlineMs: DEADLINE_MS });
     const provider = { actor: 'stripe', address: addressOf(request) };
     await this.payments.receive(body, signature, (tx, act) => this.audit.append(tx, provider, act));
     return { received: true };

@@ -1,5 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import { countAsStranger } from '../http';
 import { RequestLimits } from './request-limits';
 import { endpointOf } from './served-endpoints';
 
@@ -15,6 +16,7 @@ export class AnonymousGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     this.limits.takeAnonymous(request, endpointOf(context.getHandler()).access);
+    countAsStranger(request);
     return true;
   }
 }

@@ -1,6 +1,6 @@
 import type { Caller, NamedOperator, Operator, OperatorSession } from '@millrace/accounts';
 import type { JobScope } from '@millrace/jobs';
-import { contextOf, type Surface } from '../http';
+import { contextOf, countAsStranger, type Surface } from '../http';
 import type { Access } from './access';
 
 /** Who sent a request and where it came to. Made by `VisitorGuard` before any handler runs. */
@@ -50,7 +50,8 @@ export function admit(request: object, guest: Guest, confirm?: () => Promise<voi
   context.guest = guest;
   if (confirm !== undefined) Object.assign(context, { confirm, confirmedAtMs: performance.now() });
   // The callers of a demo have no account that they chose: each pays by its address, on all demos together.
-  if (guest.visitor?.demo === false) context.payer = guest.visitor.caller.accountId;
+  if (guest.visitor?.demo === true) countAsStranger(request);
+  else if (guest.visitor !== undefined) context.payer = guest.visitor.caller.accountId;
 }
 
 /** Who the guard of this request let in; null where the endpoint has no guard. */

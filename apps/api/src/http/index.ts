@@ -9,7 +9,7 @@ export { UPSTREAM_ERROR, answerOf } from './error-envelope';
 export { configureOpsApp, createPublicApp } from './public-app';
 export { readLabelFilter } from './label-filter';
 export { assertNoForeignPage } from './own-hosts';
-export { addressOf, contextOf, networkOf } from './request-context';
+export { addressOf, contextOf, countAsStranger, networkOf } from './request-context';
 export { targetOf } from './request-target';
 export { endHead, sendStream } from './send-stream';
 export { type RouteTable } from './route-table';

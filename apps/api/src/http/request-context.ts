@@ -62,6 +62,12 @@ export function networkOf(request: object): string {
   return contextOf(request).network;
 }
 
+/** Have the bytes of a request count with those of all callers without an account (`BodiesInFlight.strangers`). Before the first of them. */
+export function countAsStranger(request: object): void {
+  const context = contextOf(request);
+  context.bodies = context.bodies.strangers;
+}
+
 /**
  * First of all handlers: gives a request its id (the client's own where it is sound) and its surface, and takes the mount
  * prefix off its path, so that one set of routes serves every surface.

@@ -1,3 +1,4 @@
 export { BodiesInFlight } from './bodies-in-flight';
 export { dropRest } from './drop-rest';
+export { SharedBytes } from './shared-bytes';
 export { whenClosed } from './when-closed';

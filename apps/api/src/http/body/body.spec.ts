@@ -137,14 +137,24 @@ describe('the bytes of bodies in flight', () => {
     expect(await readBytes(request, 1_000)).toHaveLength(80);
   });
 
-  it('of a sender that nobody knows count as they arrive, however many it declares', async () => {
+  it('count as they arrive, however many are declared, and keep no other out before', async () => {
     const bodies = new BodiesInFlight({ bytes: 100, bytesPerPayer: 100 });
     const never = sending(bodies, declared(100));
-    void readBytes(never, 1_000, { holdsDeclared: false }).catch(() => undefined);
+    void readBytes(never, 1_000).catch(() => undefined);
     const other = sending(bodies, { ...declared(60), payer: 'b' });
     other.end(Buffer.alloc(60));
-    expect(await readBytes(other, 1_000, { holdsDeclared: false })).toHaveLength(60);
+    expect(await readBytes(other, 1_000)).toHaveLength(60);
     never.destroy();
+  });
+
+  it('of one body that arrives in pieces are looked at as one, and not refused for its own size', async () => {
+    const bodies = new BodiesInFlight({ bytes: 100, bytesPerPayer: 50 });
+    const request = sending(bodies);
+    const reading = readBytes(request, 1_000);
+    for (let piece = 0; piece < 4; piece += 1) request.write(Buffer.alloc(40));
+    request.end();
+    expect(await reading).toHaveLength(160);
+    await expect(readBytes(sending(bodies, declared(1)), 1_000)).rejects.toMatchObject(busy);
   });
 
   it('that were refused are free again with their answer', async () => {

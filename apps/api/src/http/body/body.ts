@@ -4,7 +4,7 @@ import { Refusal, type FieldError } from '@millrace/contracts';
 import { dropRest } from '@millrace/platform';
 import { confirmAccess } from './confirm-access';
 import { reasonOf } from './field-reason';
-import { holdBytes } from './hold-bytes';
+import { heldBytesOf } from './hold-bytes';
 import { countValues } from './count-values';
 import { unstorableFields } from './storable-texts';
 
@@ -30,34 +30,32 @@ export async function readText(request: IncomingMessage, maxBytes: number): Prom
 }
 
 /**
- * Read a request's JSON body as the bytes that came. They count as in flight until the request is answered.
+ * Read a request's JSON body as the bytes that came. They count as in flight from when they arrive until the request is answered: what
+ * is only declared takes no memory, and would keep others out for as long as its sender likes. A length for which there is no room now is
+ * refused before it is sent.
  *
  * @param deadlineMs by when all of it must be there.
- * @param holdsDeclared the length that is declared counts before it arrives, so that a body is refused before it is sent. False
- * where anyone may declare one.
  * @throws Refusal 413, 415, 408 when the rest of it does not come, 429 while too many bytes are in flight, or 401 and 403 when
  * the sender lost access while it sent.
  */
 export async function readBytes(
   request: IncomingMessage,
   maxBytes: number,
-  { deadlineMs = DEADLINE_MS, holdsDeclared = true } = {},
+  { deadlineMs = DEADLINE_MS } = {},
 ): Promise<Buffer> {
   assertJson(request.headers);
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) throw tooLarge(request, maxBytes);
-  const held = holdsDeclared ? declared : 0;
-  hold(request, held);
-  const [first = Buffer.alloc(0), ...more] = await readChunks(request, { maxBytes, held, deadlineMs });
+  if (declared > 0) orDrop(request, () => heldBytesOf(request).assertFits(declared));
+  const [first = Buffer.alloc(0), ...more] = await readChunks(request, { maxBytes, deadlineMs });
   await confirmAccess(request);
   return more.length === 0 ? first : Buffer.concat([first, ...more]);
 }
 
-/** @throws Refusal `rate_limited`; the rest of the body is dropped. */
-function hold(request: IncomingMessage, bytes: number): void {
-  if (bytes === 0) return;
+/** @throws what `act` throws; the rest of the body is dropped. */
+function orDrop(request: IncomingMessage, act: () => void): void {
   try {
-    holdBytes(request, bytes);
+    act();
   } catch (error) {
     dropRest(request);
     throw error;
@@ -67,13 +65,11 @@ function hold(request: IncomingMessage, bytes: number): void {
 /** How much of a body is read, and for how long. */
 interface Reading {
   maxBytes: number;
-  /** What counts as in flight already. */
-  held: number;
   deadlineMs: number;
 }
 
 /** By events: an iterator that is left early would cut the connection before the answer. */
-function readChunks(request: IncomingMessage, { maxBytes, held, deadlineMs }: Reading): Promise<Buffer[]> {
+function readChunks(request: IncomingMessage, { maxBytes, deadlineMs }: Reading): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     if (request.destroyed) throw broken('broke off', 400);
     const chunks: Buffer[] = [];
@@ -83,10 +79,11 @@ function readChunks(request: IncomingMessage, { maxBytes, held, deadlineMs }: Re
     const timers = [setTimeout(onLate, SILENCE_MS), setTimeout(onLate, deadlineMs)] as const;
     const onData = (chunk: Buffer): void => {
       timers[0].refresh();
+      const before = size;
       size += chunk.length;
       chunks.push(chunk);
       if (size > maxBytes) fail(tooLarge(request, maxBytes));
-      else if (size > held) tryTo(() => hold(request, Math.min(chunk.length, size - held)), fail);
+      else tryTo(() => orDrop(request, () => heldBytesOf(request).take(chunk.length, before)), fail);
     };
     const onEnd = (): void => settle(() => resolve(chunks));
     const onBreak = (): void => fail(broken('broke off', 400));

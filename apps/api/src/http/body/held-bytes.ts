@@ -30,11 +30,21 @@ export class HeldBytes {
     });
   }
 
-  /** Count more of them. @throws Refusal `rate_limited` while too many are in flight. */
-  take(bytes: number): void {
-    this.bodies.take(this.payer, bytes);
+  /**
+   * Count more of them.
+   *
+   * @param counted of these, bytes of the same body, or of the same status of a stream, that count already.
+   * @throws Refusal `rate_limited` while too many are in flight.
+   */
+  take(bytes: number, counted = 0): void {
+    this.bodies.take(this.payer, bytes, counted);
     this.bytes += bytes;
     if (this.uses === 0) this.release();
+  }
+
+  /** @throws Refusal `rate_limited` where there is no room for more of them now. */
+  assertFits(bytes: number): void {
+    this.bodies.assertFits(this.payer, bytes);
   }
 
   /**

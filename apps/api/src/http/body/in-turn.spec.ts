@@ -127,7 +127,7 @@ describe('a large body whose sender loses access before its turn comes', () => {
 
 describe('a large body whose sender left before its turn came', () => {
   const full = 100_000;
-  const bodies = new BodiesInFlight({ bytes: full, bytesPerPayer: full });
+  const bodies = new BodiesInFlight({ bytes: 2 * full, bytesPerPayer: full });
   /** A request of the account, with its answer. */
   const request = (): { res: ServerResponse } =>
     withContext({ res: new ServerResponse({} as IncomingMessage) }, { payer: 'a', bodies });

@@ -1,6 +1,6 @@
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { ErrorEnvelope } from '@millrace/contracts';
+import type { ErrorEnvelope, Job } from '@millrace/contracts';
 import { eventually, type Answer } from '@millrace/testing';
 import { GRAPH, announceCatalogue } from '../fixtures/own-records';
 import { RunningApi } from '../fixtures/running-api';
@@ -74,4 +74,21 @@ it('callers of a demo together take no more than an account may, and leave room 
   const small = { json: { workflow: GRAPH }, headers: from('198.51.100.4') };
   expect(codeOf(await api.client(null).call('POST', body.path + JOBS, small))).toBe('deployment_not_ready');
   expect((await submit(owner.key, ALL_BYTES - ACCOUNT_BYTES - 1_000)).status).toBe(201);
+});
+
+it('accounts that take all that they can refuse no poll of a job, nor its canceling', async () => {
+  const { key } = await api.account();
+  const { body: job } = await api.client(key).call<Job>('POST', JOBS, { json: { workflow: GRAPH } });
+  const metadata = { text: 'x'.repeat(300_000) };
+  await api.test.database.models.job.update({ where: { id: job.id }, data: { metadata } });
+  for (let nth = 0; nth < 3; nth += 1) {
+    await takeShare(JOBS, { authorization: `Bearer ${(await api.account()).key}` });
+  }
+  for (const [method, path] of [
+    ['GET', job.urls.self],
+    ['POST', job.urls.cancel],
+  ] as const) {
+    const answer = await api.client(key).call(method, path);
+    expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ id: job.id, metadata })]);
+  }
 });

@@ -1,6 +1,6 @@
 export { arrivingBytes } from './body/arriving-bytes';
 export { confirmAccess, confirmAlso } from './body/confirm-access';
-export { LARGE_ANSWER_CHARACTERS, heldBytesOf, holdBytes } from './body/hold-bytes';
+export { LARGE_ANSWER_CHARACTERS, countAsPoll, heldBytesOf, holdBytes } from './body/hold-bytes';
 export { countValues } from './body/count-values';
 export { inTurn } from './body/in-turn';
 export { senderOf } from './body/sender';

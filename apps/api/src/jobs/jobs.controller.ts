@@ -25,7 +25,7 @@ import {
   type AnswerOf,
   type InputOf,
 } from '../endpoints';
-import { holdBytes, inTurn, readBytes, senderOf } from '../http';
+import { countAsPoll, holdBytes, inTurn, readBytes, senderOf } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
 import {
@@ -121,6 +121,7 @@ export class JobsController {
   async get({ visitor, params, request, response }: InputOf<typeof getJob>): Promise<AnswerOf<typeof getJob>> {
     const { scope } = visitor;
     const options = { withLogs: showsLogs(visitor) };
+    countAsPoll(request);
     const known = request.headers['if-none-match'];
     response.setHeader('Cache-Control', POLL_CACHE);
     if (known !== undefined) {
@@ -174,7 +175,9 @@ export class JobsController {
   }
 
   @Serves(cancelJob)
-  async cancel({ visitor, params }: InputOf<typeof cancelJob>): Promise<AnswerOf<typeof cancelJob>> {
+  async cancel({ visitor, params, request }: InputOf<typeof cancelJob>): Promise<AnswerOf<typeof cancelJob>> {
+    // What was done is not answered as refused.
+    countAsPoll(request);
     const { id } = await this.reads.get(visitor.scope, params.id);
     await this.lifecycle.cancel(visitor.scope, id);
     const { job, place } = await this.polls.read(visitor.scope, id);

@@ -23,10 +23,10 @@ function streamsOf(maxStreamsPerAccount: number): [Streams, OpenStreams] {
 async function serve(
   streams: Streams,
   follow: (signal: AbortSignal) => AsyncGenerator<StreamEvent, void, void>,
+  bodies = new BodiesInFlight({ bytes: 500_000, bytesPerPayer: 250_000 }),
 ): Promise<{ server: Server; open: () => Promise<IncomingMessage>; failures: unknown[] }> {
   const app = express();
   const failures: unknown[] = [];
-  const bodies = new BodiesInFlight({ bytes: 500_000, bytesPerPayer: 250_000 });
   app.get('/', (request, response) => {
     withContext(request, { bodies });
     streams
@@ -93,6 +93,28 @@ describe('a large status', () => {
     let again = await open();
     while (again.statusCode !== 200) again = await open();
     for (const response of [second, again]) response.destroy();
+    await opened.allEnded();
+    server.close();
+  });
+});
+
+describe('a large status, while others have all memory that there is', () => {
+  it('is sent, and does not end its stream when it grows', async () => {
+    const [streams, opened] = streamsOf(10);
+    const bodies = new BodiesInFlight({ bytes: 500_000, bytesPerPayer: 250_000 });
+    bodies.hold('another', 500_000);
+    bodies.polls.hold('another', 500_000);
+    const follow = async function* (): AsyncGenerator<StreamEvent, void, void> {
+      yield await Promise.resolve({ event: 'status', data: {} });
+      // The account has another stream meanwhile.
+      bodies.polls.hold('a', 1);
+      yield { event: 'status', data: { LARGE } };
+      yield { event: 'status', data: { LARGE, more: LARGE } };
+    };
+    const { server, open, failures } = await serve(streams, follow, bodies);
+    const { length } = await text(await open());
+    expect(failures).toEqual([]);
+    expect(length).toBeGreaterThan(3 * LARGE.length);
     await opened.allEnded();
     server.close();
   });
@@ -167,7 +189,8 @@ describe('the streams of a process', () => {
     const [streams, opened] = streamsOf(2);
     const app = express();
     const served = new Promise<void>((resolve, reject) => {
-      app.get('/', (_request, response) => {
+      app.get('/', (request, response) => {
+        withContext(request);
         response.once('close', () => {
           const follow = async function* (): AsyncGenerator<StreamEvent, void, void> {
             for (;;) yield await Promise.resolve({ event: 'status', data: {} });
@@ -199,7 +222,8 @@ describe('the streams of a process', () => {
     };
     const app = express();
     const served = new Promise((resolve) => {
-      app.get('/', (_request, response) => {
+      app.get('/', (request, response) => {
+        withContext(request);
         const present = (nth: number): StreamEvent => {
           if (nth === 1) throw new Error('it has no words');
           return { event: 'status', data: { nth } };

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { BatchEventName, JobEventName } from '@millrace/contracts';
-import { holdBytes } from '../http';
+import { countAsPoll, heldBytesOf } from '../http';
 import { EventAnswer, Frame } from './event-answer';
 import { withoutLineBreaks } from './line-breaks';
 import { OpenStreams, type StreamHolder } from './open-streams';
@@ -29,11 +29,11 @@ export class Streams {
   /**
    * Send events to one client until they end, the client goes, its access ends, or the process stops. The next event is only
    * asked for when the client has taken the last: a slow client holds one event in memory, no matter how much happens
-   * meanwhile. A large status, and the job that it shows, count with the bodies in memory until the stream ends.
+   * meanwhile. A large status, and the job that it shows, count with the polls in memory until the stream ends.
    *
    * @param follow starts the items; what it throws before the first one is the answer instead of a stream.
    * @param present says what an item looks like on the wire.
-   * @throws Refusal `too_many_streams`; `rate_limited` while too much of others is in memory, also for a status that has grown.
+   * @throws Refusal `too_many_streams`; `rate_limited` while too much of the account is in memory, also for a status that has grown.
    */
   async serve<T>(
     response: Response,
@@ -41,6 +41,7 @@ export class Streams {
     follow: (signal: AbortSignal) => AsyncGenerator<T, void, void>,
     present: (item: T) => StreamEvent,
   ): Promise<void> {
+    countAsPoll(response.req);
     const stream = await this.open.enter(holder);
     const { signal } = stream.ending;
     const answer = new EventAnswer(response);
@@ -53,17 +54,21 @@ export class Streams {
         const first = await items.next();
         if (response.destroyed) return;
         let held = 0;
+        const bytes = heldBytesOf(response.req);
+        let count = (more: number): void => bytes.take(more);
         const frameFrom = (next: IteratorResult<T, void>): Frame | null => {
           if (next.done === true) return null;
           const event = present(next.value);
           const frame = frameOf(event);
           if (event.event === 'status' && frame.text.length > held + SMALL_STATUS) {
-            holdBytes(response.req, frame.text.length - held);
+            count(frame.text.length - held);
             held = frame.text.length;
           }
           return frame;
         };
         let frame = frameFrom(first);
+        // A stream that ends makes its client come back at once.
+        count = (more) => bytes.takeMore(more);
         answer.begin();
         this.keepAlive(answer);
         for (; frame !== null; frame = frameFrom(await items.next())) {

@@ -104,4 +104,23 @@ describe('bodies in flight', () => {
     expect(() => bodies.strangers.take('192.0.2.2', 300)).toThrow(busy);
     bodies.take('c', 300);
   });
+
+  it('refuse no poll, and one of each payer is taken whatever others have', () => {
+    const bodies = open();
+    bodies.hold('another', 10_000 * KIB);
+    const { polls, strangers } = bodies;
+    for (let nth = 0; nth < 10; nth += 1) {
+      polls.take(`payer-${nth}`, 100 * KIB);
+      strangers.polls.take(`192.0.2.${nth}`, 100 * KIB);
+    }
+    expect(() => polls.take('payer-0', 65 * KIB)).toThrow(busy);
+  });
+
+  it('of what has begun are refused for their own payer alone', () => {
+    const { polls } = open();
+    polls.take('a', 200 * KIB);
+    polls.hold('b', 1_000 * KIB);
+    polls.takeMore('a', 200 * KIB);
+    expect(() => polls.takeMore('a', 1)).toThrow(busy);
+  });
 });

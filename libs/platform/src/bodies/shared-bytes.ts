@@ -19,6 +19,8 @@ export type NoRoom = (whose: 'payer' | 'all', limitBytes: number) => Refusal;
 export interface SharedBytesOptions {
   /** Where these count too, all payers of these together as one. */
   parent?: SharedBytes | undefined;
+  /** Others refuse nothing of a payer of whom nothing is there. */
+  isFirstTaken?: boolean;
 }
 
 /**
@@ -52,8 +54,18 @@ export class SharedBytes {
     const whole = bytes + counted;
     const { bytesPerPayer } = this.limits;
     if (own > 0 && own + whole > bytesPerPayer) throw this.noRoom('payer', bytesPerPayer);
+    const { parent, isFirstTaken = false } = this.options;
+    if (isFirstTaken && own === 0) return;
     this.assertSpare(own, whole, counted);
-    this.options.parent?.assertSpare(this.total - counted, whole, counted);
+    parent?.assertSpare(this.total - counted, whole, counted);
+  }
+
+  /** Count more bytes of what has begun: others do not refuse it any more. @throws Refusal above the limit of the payer. */
+  takeMore(payer: string, bytes: number): void {
+    const own = this.bytesOf(payer);
+    const { bytesPerPayer } = this.limits;
+    if (own > 0 && own + bytes > bytesPerPayer) throw this.noRoom('payer', bytesPerPayer);
+    this.hold(payer, bytes);
   }
 
   /** Count bytes that are there already, however many there are. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Refusal } from '@millrace/contracts';
-import { whenClosed, type BodiesInFlight } from '@millrace/platform';
+import { whenClosed, type SharedBytes } from '@millrace/platform';
 
 /**
  * The bytes of a request that are in memory: of its body, and of its large answer. They count until the client has taken the answer, or is
@@ -17,7 +17,7 @@ export class HeldBytes {
    * @param response absent where nobody waits for one: then they count while work with them is under way.
    */
   constructor(
-    private readonly bodies: BodiesInFlight,
+    private readonly shared: SharedBytes,
     private readonly payer: string,
     response: ServerResponse | undefined,
   ) {
@@ -33,18 +33,23 @@ export class HeldBytes {
   /**
    * Count more of them.
    *
-   * @param counted of these, bytes of the same body, or of the same status of a stream, that count already.
+   * @param counted bytes of the same body that count already.
    * @throws Refusal `rate_limited` while too many are in flight.
    */
   take(bytes: number, counted = 0): void {
-    this.bodies.take(this.payer, bytes, counted);
-    this.bytes += bytes;
-    if (this.uses === 0) this.release();
+    this.shared.take(this.payer, bytes, counted);
+    this.add(bytes);
+  }
+
+  /** Count more of an answer that has begun. @throws Refusal `rate_limited` above the limit of the payer. */
+  takeMore(bytes: number): void {
+    this.shared.takeMore(this.payer, bytes);
+    this.add(bytes);
   }
 
   /** @throws Refusal `rate_limited` where there is no room for more of them now. */
   assertFits(bytes: number): void {
-    this.bodies.assertFits(this.payer, bytes);
+    this.shared.assertFits(this.payer, bytes);
   }
 
   /**
@@ -70,13 +75,18 @@ export class HeldBytes {
     });
   }
 
+  private add(bytes: number): void {
+    this.bytes += bytes;
+    if (this.uses === 0) this.release();
+  }
+
   private end(): void {
     this.uses -= 1;
     if (this.uses === 0) this.release();
   }
 
   private release(): void {
-    this.bodies.release(this.payer, this.bytes);
+    this.shared.release(this.payer, this.bytes);
     this.bytes = 0;
   }
 }

@@ -17,6 +17,15 @@ export function holdBytes(request: object, bytes: number): void {
 /** What a request has in memory. Made with the first of it: who pays is known before the first byte is read, and stays the same. */
 export function heldBytesOf(request: object): HeldBytes {
   const context = contextOf(request);
-  const { res: response } = request as { res?: ServerResponse };
-  return (context.held ??= new HeldBytes(context.bodies, context.payer, response));
+  return (context.held ??= new HeldBytes(context.bodies, context.payer, responseOf(request)));
+}
+
+/** Have what a request has in memory count with the polls (`BodiesInFlight.polls`). Before the first of it. */
+export function countAsPoll(request: object): void {
+  const context = contextOf(request);
+  context.held ??= new HeldBytes(context.bodies.polls, context.payer, responseOf(request));
+}
+
+function responseOf(request: object): ServerResponse | undefined {
+  return (request as { res?: ServerResponse }).res;
 }

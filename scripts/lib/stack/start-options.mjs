@@ -105,11 +105,11 @@ export function parseSetting(assignment) {
 export function assertKnown(settings, known) {
   const unknown = Object.keys(settings).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const { nearestName } = /** @type {{ nearestName: (name: string, candidates: string[]) => string | null }} */ (
+  const { NameIndex } = /** @type {typeof import('../../../libs/workflow/src/validation/suggestion.js')} */ (
     loadBuilt('libs/workflow/src/validation/suggestion')
   );
   const name = withoutPrefix(unknown);
-  const nearest = nearestName(name, known.map(withoutPrefix));
+  const nearest = new NameIndex(known.map(withoutPrefix)).nearest(name, { pairs: Number.POSITIVE_INFINITY });
   throw misuse(`--set ${name} names no setting: ${nearest ? `did you mean ${nearest}? See` : 'see'} docs/settings.md`);
 }
 

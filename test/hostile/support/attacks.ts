@@ -91,6 +91,14 @@ function multipart(parts: [disposition: string, body: Buffer][]): { body: Buffer
   };
 }
 
+/** A graph of this many nodes, each of another class that nobody has, as long as those that are there. */
+function unknownClasses(count: number): Buffer {
+  const nodes = Array.from({ length: count }, (_, at): [string, object] => {
+    return [`${at}`, { class_type: `Image${'q'.repeat(16)}${100 + at}`, inputs: {} }];
+  });
+  return submission(Object.fromEntries(nodes));
+}
+
 const text = (value: string): Buffer => Buffer.from(value);
 
 function attack(resource: string, name: string, run: Attack['run']): Attack {
@@ -122,6 +130,10 @@ export const ATTACKS = [
       const { path, body } = bodies[(turn += 1) % bodies.length] as { path: string; body: Buffer };
       return ground.send('POST', path, body);
     });
+  }),
+  attack('event loop', '16 graphs at a time of 300 nodes, each of another class that nobody has', (ground, until) => {
+    const body = unknownClasses(300);
+    return ground.press(16, until, () => ground.send('POST', JOB_PATH, body));
   }),
   attack(
     'memory',

@@ -274,6 +274,26 @@ describe('results of earlier runs', () => {
   });
 });
 
+describe('a text that is kept of a run', () => {
+  const engine = new CpuEngine({ heapMib: 64 });
+  beforeAll(() => engine.start());
+  afterAll(() => engine.close());
+
+  it('keeps nothing else of what was submitted, so that the runs of others have their memory', async () => {
+    const graph = (value: string, title: string): Graph => ({
+      '1': { ...node('PrimitiveString', { value }), _meta: { title } } as Graph[string],
+      '2': node('StringSubstring', { string: ['1', 0], start: 0, end: 30 }),
+      '3': node('PreviewAny', { source: ['2', 0] }),
+    });
+    const cacheScope = randomUUID();
+    for (let nth = 0; nth < 60; nth += 1) {
+      const run = startRun(engine, graph(`a text of an account, number ${nth}`, 'x'.repeat(MIB)), { cacheScope });
+      expect(await run.result).toEqual({ status: 'succeeded' });
+    }
+    expect(await startRun(engine, graph('a text of another account', 'short')).result).toEqual({ status: 'succeeded' });
+  });
+});
+
 describe('what a failure says', () => {
   const engine = new CpuEngine();
   beforeAll(() => engine.start());

@@ -1,6 +1,7 @@
 export {
   JsonLimitError,
   JsonSyntaxError,
+  copyOf,
   itemPieces,
   jsonFault,
   jsonNumber,

@@ -1,13 +1,9 @@
+import { copyOf } from '@millrace/workflow';
 import { BufferLedger } from './memory-budget';
 import type { Value } from '../node-api/value';
 
 /** What a node computed: per output, the values of its list. */
 export type NodeOutputs = Value[][];
-
-interface Entry {
-  scope: string;
-  outputs: NodeOutputs;
-}
 
 /**
  * Results of earlier runs by scope and signature, the least recently used forgotten first. No entry is ever found from
@@ -15,29 +11,30 @@ interface Entry {
  */
 export class ResultCache {
   /** In order of use, the latest last. */
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new Map<string, NodeOutputs>();
   private readonly ledger = new BufferLedger();
 
   constructor(private readonly maxBytes: number) {}
 
   find(scope: string, signature: string): NodeOutputs | undefined {
     const key = keyOf(scope, signature);
-    const entry = this.entries.get(key);
-    if (!entry) return undefined;
+    const outputs = this.entries.get(key);
+    if (!outputs) return undefined;
     this.entries.delete(key);
-    this.entries.set(key, entry);
-    return entry.outputs;
+    this.entries.set(key, outputs);
+    return outputs;
   }
 
-  remember(scope: string, signature: string, outputs: NodeOutputs): void {
+  remember(scope: string, signature: string, computed: NodeOutputs): void {
     const key = keyOf(scope, signature);
     if (this.entries.has(key)) return;
-    this.entries.set(key, { scope, outputs });
+    const outputs = computed.map((values) => values.map(kept));
+    this.entries.set(key, outputs);
     this.ledger.retain(outputs.flat());
-    for (const [oldest, entry] of this.entries) {
+    for (const [oldest, forgotten] of this.entries) {
       if (this.ledger.bytes <= this.maxBytes) return;
       this.entries.delete(oldest);
-      this.ledger.release(entry.outputs.flat());
+      this.ledger.release(forgotten.flat());
     }
   }
 }
@@ -45,4 +42,9 @@ export class ResultCache {
 /** A signature has a fixed length and no scope can run into it. */
 function keyOf(scope: string, signature: string): string {
   return `${signature} ${scope}`;
+}
+
+/** A text may be a part of the submission, of which nothing else counts here. */
+function kept(value: Value): Value {
+  return typeof value === 'string' ? copyOf(value) : value;
 }

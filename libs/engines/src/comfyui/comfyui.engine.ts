@@ -1,4 +1,5 @@
 import type { NodeCatalogue } from '@millrace/contracts';
+import { copyOf } from '@millrace/workflow';
 import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '../engine';
 import { observed } from '../observed';
 import {
@@ -208,7 +209,7 @@ export class ComfyuiEngine implements Engine {
     if (faultOf(trace) === 'gpu_memory') this.resident.clear();
     else if (state.started) this.resident.keep(graph.models, [...state.cached, ...state.begun]);
     const catalogue = this.serverCatalogue.lastKnown;
-    for (const name of reportedBy) if (catalogue?.[name]?.outputNode === false) this.reportingClasses.add(name);
+    for (const name of reportedBy) if (catalogue?.[name]?.outputNode === false) this.reportingClasses.add(copyOf(name));
   }
 
   private async giveUp(runId: string, live: LiveServer): Promise<void> {

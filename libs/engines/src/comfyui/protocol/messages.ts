@@ -1,3 +1,4 @@
+import { copyOf } from '@millrace/workflow';
 import { parseLenientJson } from './lenient-json';
 
 /** What a node reported for its outputs: lists of items by kind. */
@@ -115,11 +116,16 @@ function logText(entry: unknown): string {
 function errorOf(data: Record<string, unknown>): NodeError {
   return {
     nodeId: textOf(data['node_id']),
-    nodeType: textOf(data['node_type'])?.slice(0, MAX_NAME_LENGTH) ?? null,
-    exceptionType: textOf(data['exception_type'])?.slice(0, MAX_NAME_LENGTH) ?? '',
+    nodeType: nameOf(data['node_type']),
+    exceptionType: nameOf(data['exception_type']) ?? '',
     message: endsOf((textOf(data['exception_message']) ?? '').trim()),
     traceback: lastOf(textsOf(data['traceback'])),
   };
+}
+
+function nameOf(value: unknown): string | null {
+  const name = textOf(value);
+  return name === null || name.length <= MAX_NAME_LENGTH ? name : copyOf(name.slice(0, MAX_NAME_LENGTH));
 }
 
 /** Both ends: one of them is shown, and it is longer than what is shown or searched for secrets, half of which would not be found. */
@@ -136,11 +142,6 @@ function lastOf(frames: string[]): string[] {
   if (from < 0) return frames;
   const kept = from === frames.length - 1 ? [frames[from]?.slice(-MAX_ERROR_LENGTH) ?? ''] : frames.slice(from + 1);
   return kept.map(copyOf);
-}
-
-/** A text of its own: a part of a longer one keeps the whole in memory. */
-function copyOf(part: string): string {
-  return Buffer.from(part, 'utf16le').toString('utf16le');
 }
 
 function attempt(text: string): unknown {

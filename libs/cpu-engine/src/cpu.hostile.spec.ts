@@ -188,6 +188,7 @@ describe('what a stranger sends to the CPU engine', () => {
       pngFile([
         header(4, 4),
         animation,
+        frame(4, 4),
         ...Array.from({ length: 70_000 }, () => ({ type: 'abCd', data: Buffer.alloc(0) })),
       ]),
       /more than 65536 parts/,
@@ -218,6 +219,19 @@ describe('what a stranger sends to the CPU engine', () => {
     const run = startRun(engine, graph, { inputs });
     expect(await run.result).toEqual({ status: 'succeeded' });
     expect(run.events).toContainEqual(expect.objectContaining({ type: 'output' }));
+  });
+
+  it('gets the still picture of an animated PNG that has no frames', async () => {
+    const { graph, inputs } = loading(pngFile([header(1, 1), animation, pixel, end]));
+    const run = startRun(
+      engine,
+      { ...graph, '3': node('SaveImage', { images: ['1', 0], filename_prefix: 'x' }) },
+      { inputs },
+    );
+    expect(await run.result).toEqual({ status: 'succeeded' });
+    expect(run.events).toContainEqual(
+      expect.objectContaining({ output: expect.objectContaining({ nodeId: '3', kind: 'file' }) as object }),
+    );
   });
 
   it('has ended no thread: what was computed before is still found', async () => {

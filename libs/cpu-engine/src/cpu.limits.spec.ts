@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { outputsOf, scratchDir, startRun, type Graph, type RunUnderTest } from '@millrace/engines/conformance';
@@ -36,14 +36,20 @@ describe('the bounds of the CPU engine', () => {
   beforeAll(() => engine.start());
   afterAll(() => engine.close());
 
-  it('blames the machine, not the graph nor itself, for a disk that is full', async () => {
-    const outputDir = scratchDir();
-    // Its number is not counted: `%batch_num%` is filled in later.
-    symlinkSync('/dev/full', join(outputDir, 'n0_00001_.png'));
-    const saved = node('SaveImage', { images: ['1', 0], filename_prefix: 'n%batch_num%' });
-    const run = startRun(engine, { '1': empty(8, 8), '2': saved }, { outputDir });
-    expect(await run.result).toEqual({ status: 'disk_failed', reason: 'the disk of its worker is full (ENOSPC)' });
+  it('blames the machine, not the graph nor itself, for a disk that refuses', async () => {
+    const notFolder = join(scratchDir(), 'file');
+    writeFileSync(notFolder, '');
+    const run = startRun(engine, { '1': empty(8, 8), '2': save('1') }, { outputDir: join(notFolder, 'outputs') });
+    expect(await run.result).toEqual({ status: 'disk_failed', reason: 'the disk of its worker failed (ENOTDIR)' });
     expect(await engine.health()).toMatchObject({ ready: true });
+  });
+
+  it('writes a file of its own for each of two savers whose prefix counts the batch', async () => {
+    const saver = node('SaveImage', { images: ['1', 0], filename_prefix: 'n%batch_num%' });
+    const run = startRun(engine, { '1': empty(8, 8), '2': saver, '3': saver });
+    expect(await run.result).toEqual({ status: 'succeeded' });
+    const paths = outputsOf(run).flatMap((output) => (output.kind === 'file' ? [output.path.split('/').at(-1)] : []));
+    expect(paths).toEqual(['n0_00001_.png', 'n0_00002_.png']);
   });
 
   it('hands over texts in memory up to the bound of a run, and as files beyond', async () => {

@@ -46,6 +46,25 @@ describe('names of output files', () => {
     expect(await written(root, 'n%batch_num%', 2)).toEqual(['n0_00001_.png', 'n1_00002_.png']);
   });
 
+  it('are given to one file each where a prefix counts the batch and several nodes have it', async () => {
+    const root = scratchDir();
+    const names = [
+      ...(await written(root, 'n%batch_num%')),
+      ...(await written(root, 'n%batch_num%', 2)),
+      ...(await written(root, 'n_%batch_num%_%batch_num%')),
+      ...(await written(root, 'n_%batch_num%_%batch_num%')),
+      ...(await written(root, 'n1')),
+    ];
+    expect(names).toEqual([
+      'n0_00001_.png',
+      'n0_00002_.png',
+      'n1_00003_.png',
+      'n_0_0_00001_.png',
+      'n_0_0_00002_.png',
+      'n1_00004_.png',
+    ]);
+  });
+
   it.each(['../x', '/x', 'a/../../x', '../..'])('never lead out of the folder: %j', async (prefix) => {
     await expect(written(scratchDir(), prefix)).rejects.toThrow('leads out of the output folder');
   });
@@ -73,8 +92,12 @@ describe('names of output files', () => {
 
   it('are not to blame for a disk that is full', async () => {
     const root = scratchDir();
-    symlinkSync('/dev/full', join(root, 'n0_00001_.png'));
-    const refused = written(root, 'n%batch_num%');
+    const file = { prefix: 'n', extension: '.png', width: 64, height: 48 };
+    const encode = (): Promise<Buffer> => {
+      symlinkSync('/dev/full', join(root, 'n_00001_.png'));
+      return Promise.resolve(Buffer.from([0]));
+    };
+    const refused = new OutputFolder(root).write(file, 1, encode, () => undefined);
     await expect(refused).rejects.toThrow(OutputWriteError);
     await expect(refused).rejects.toThrow('the disk of its worker is full (ENOSPC)');
   });

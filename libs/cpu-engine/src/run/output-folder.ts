@@ -24,7 +24,7 @@ export class OutputFolder {
 
   /**
    * Write files named as ComfyUI names them: `prefix_00001_.png`, numbered on from the highest number that stands with
-   * this prefix. `written` is called with each file when it is there.
+   * this prefix, all its tokens filled in. `written` is called with each file when it is there.
    *
    * @throws {NodeFault} when the prefix leads out of the folder, or can not be a file name.
    * @throws {OutputWriteError} when the disk refuses.
@@ -37,10 +37,11 @@ export class OutputFolder {
   ): Promise<void> {
     const { folder, base } = namesOf(file, new Date());
     const directory = join(this.root, folder);
-    const first = await this.nextNumber(directory, base);
-    for (let index = 0; index < count; index += 1) {
+    const starts = Array.from({ length: count }, (_, index) => `${base.replaceAll('%batch_num%', String(index))}_`);
+    const first = await this.nextNumber(directory, new Set(starts));
+    for (const [index, start] of starts.entries()) {
       const bytes = await encode(index);
-      const name = `${base.replaceAll('%batch_num%', String(index))}_${fiveDigits(first + index)}_${file.extension}`;
+      const name = `${start}${fiveDigits(first + index)}_${file.extension}`;
       const path = join(directory, name);
       await onDisk(() => writeFile(path, bytes));
       written(name, path);
@@ -65,20 +66,23 @@ export class OutputFolder {
     return { kind: 'text_file', path };
   }
 
-  private async nextNumber(directory: string, base: string): Promise<number> {
+  private async nextNumber(directory: string, starts: ReadonlySet<string>): Promise<number> {
     // Apart from what the prefix adds to it, whose faults are the prefix's.
     await mkdir(this.root, { recursive: true }).catch(failOnDisk);
     await onDisk(() => mkdir(directory, { recursive: true }));
     const names = await onDisk(() => readdir(directory));
-    const start = `${base}_`;
-    const numbers = names.filter((name) => name.startsWith(start)).map((name) => numberAfter(name.slice(start.length)));
-    return Math.max(0, ...numbers) + 1;
+    return names.reduce((most, name) => Math.max(most, numberIn(name, starts)), 0) + 1;
   }
 }
 
-function numberAfter(rest: string): number {
-  const digits = rest.split('_')[0] ?? '';
-  return /^\d+$/.test(digits) ? Number(digits) : 0;
+/** The number after one of these beginnings, each of which ends with `_`; 0 where there is none. */
+function numberIn(name: string, starts: ReadonlySet<string>): number {
+  let most = 0;
+  for (let at = name.indexOf('_'); at >= 0; at = name.indexOf('_', at + 1)) {
+    const digits = starts.has(name.slice(0, at + 1)) ? /^\d+(?=_|$)/.exec(name.slice(at + 1)) : null;
+    if (digits) most = Math.max(most, Number(digits[0]));
+  }
+  return most;
 }
 
 /** Folder and base name that a prefix stands for, its tokens filled in. */

@@ -25,10 +25,13 @@ const CHECK_EVERY = 1 << 18;
 /** Chunks that say how the pixels of every frame are to be read. */
 const SHARED = new Set(['PLTE', 'tRNS', 'gAMA', 'sBIT']);
 
+/** Whether a PNG says that it is animated, and has frames: one without is the still picture for readers that know no animation. */
 export function isAnimatedPng(file: Uint8Array): boolean {
+  let saysSo = false;
   for (const { type } of pngChunks(file)) {
-    if (type === 'acTL') return true;
-    if (type === 'IDAT') return false;
+    if (type === 'acTL') saysSo = true;
+    if (type === 'IDAT' && !saysSo) return false;
+    if (type === 'fcTL' && saysSo) return true;
   }
   return false;
 }

@@ -1,5 +1,5 @@
 export { modelFolderOf } from './model-folders';
-export { isAssetObject } from './asset-object';
+export { assetObjectOf, isAssetObject } from './asset-object';
 export { assetReferences, type AssetReference } from './asset-reference';
 export { replaceAssetReferences } from './asset-replacement';
 export { classOf, inputOf, typesMeet } from './catalogue';

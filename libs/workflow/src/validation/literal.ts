@@ -1,5 +1,5 @@
 import type { InputSpec, NodeErrorReason } from '@millrace/contracts';
-import { isAssetObject, inputTypeOf, type InputType } from '../graph';
+import { assetObjectOf, inputTypeOf, isAssetObject, type InputType } from '../graph';
 import { sliceOf, type JsonNode, jsonNumber, pythonFloat, pythonInt } from '../json';
 import { shown } from './faults';
 
@@ -11,6 +11,8 @@ export interface LiteralFault {
 /** Lists of options up to this length are shown whole in a message. */
 const SHOWN_OPTIONS = 20;
 const SHOWN_OPTIONS_LENGTH = 400;
+
+const FILE_NAME = /\.\w{1,16}$/;
 
 /** A literal given to an input. */
 interface Literal {
@@ -25,7 +27,7 @@ interface Literal {
 
 /**
  * What keeps an engine from taking a literal as the value of an input, or null. Conversions are the engine's own: `"64"`
- * and 64.9 are whole numbers, anything is a string or a boolean. An asset reference passes: it becomes a file name.
+ * and 64.9 are whole numbers, anything is a string or a boolean. An asset reference becomes a file name.
  */
 export function literalFault(literal: Literal): LiteralFault | null {
   const { value, spec } = literal;
@@ -39,8 +41,8 @@ export function literalFault(literal: Literal): LiteralFault | null {
 
 function singleFault(literal: Literal): LiteralFault | null {
   const { value, spec } = literal;
-  if (isAssetObject(value)) return null;
   const type = inputTypeOf(spec);
+  if (isAssetObject(value)) return assetFault(type, literal);
   if (type.linkOnly) return linkOnlyFault(literal);
   if (spec.file) return value.kind === 'string' ? null : invalid(literal, 'an asset reference or a file name');
   switch (type.kind) {
@@ -56,6 +58,24 @@ function singleFault(literal: Literal): LiteralFault | null {
     case 'BOOLEAN':
       return null;
   }
+}
+
+/** A malformed reference passes here: it is refused as a reference, like one to an asset that is missing. */
+function assetFault(type: InputType, { value, spec, name }: Literal): LiteralFault | null {
+  if (assetObjectOf(value).id === null || spec.file !== undefined) return null;
+  if (type.linkOnly) {
+    const message = `${name} takes a value of type ${spec.type} from another node, and an asset is a file: load it in a node such as LoadImage, and link that.`;
+    return { reason: 'invalid_type', message };
+  }
+  if (type.kind !== 'INT' && type.kind !== 'FLOAT' && !isChoiceOfWords(type)) return null;
+  const message = `${name} (${spec.type}) takes no file, and an asset is one: refer to it at an input that names a file, such as image of LoadImage.`;
+  return { reason: 'invalid_type', message };
+}
+
+/** A choice that has file names may be one of the files that an engine finds when it runs, the asset among them. */
+function isChoiceOfWords({ kind, options }: InputType): boolean {
+  if (kind !== 'COMBO' || options === undefined || options.size === 0) return false;
+  return ![...options].some((option) => typeof option === 'string' && FILE_NAME.test(option));
 }
 
 /** An optional link may be left open with null: an engine hands the node a null for it. */

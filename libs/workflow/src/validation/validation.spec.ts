@@ -307,12 +307,31 @@ describe('a literal', () => {
 describe('an asset reference', () => {
   const asset = '{"__type": "core/ASSET", "info": {"id": "0197aa00-0000-7000-8000-000000000000"}}';
 
-  it.each(['INT', 'FLOAT', 'STRING', 'COMBO', 'IMAGE', 'LOAD_3D'])(
-    'can be the value of an input of type %s',
-    (type) => {
-      expect(reasonFor(asset, { type, options: ['a'] })).toBeNull();
-    },
-  );
+  it.each<Partial<InputSpec>>([
+    { type: 'STRING' },
+    { type: '*' },
+    { type: 'LOAD_3D' },
+    { type: 'COMBO' },
+    { type: 'COMBO', options: [] },
+    { type: 'COMBO', options: ['euler', 'mine.latent'] },
+  ])('can be the value of an input that may read the name of a file: %j', (spec) => {
+    expect(reasonFor(asset, spec)).toBeNull();
+  });
+
+  it.each<Partial<InputSpec>>([
+    { type: 'IMAGE' },
+    { type: 'IMAGE,MASK' },
+    { type: 'STRING', linkOnly: true },
+    { type: 'INT' },
+    { type: 'FLOAT' },
+    { type: 'COMBO', options: ['euler', 'heun'] },
+    { type: 'COMBO', options: [1, 2] },
+  ])('is no value of an input that takes no name of a file: %j', (spec) => {
+    expect(reasonFor(asset, spec)).toBe('invalid_type');
+    expect(reasonFor('{"__type": "core/ASSET"}', spec)).toBeNull();
+    const text = graphText({ '1': nodeText('Probe', `{"x": ${asset}}`) });
+    expect(messageOf(text, '1', probe(spec))).toContain('LoadImage');
+  });
 
   it('or a file name is what an input that names a file takes', () => {
     const spec: Partial<InputSpec> = { type: 'COMBO', options: ['example.png'], file: 'image' };

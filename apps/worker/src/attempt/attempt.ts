@@ -11,7 +11,7 @@ import type { WorkFolder } from '../work-files';
 import { endOf, finished, type AttemptEnd } from './attempt-end';
 import { AttemptFiles } from './attempt-files';
 import { InputUnavailable, stageInputs, type InputSource, type StagedInputs } from './input-staging';
-import { LeaseKeeper } from './lease-keeper';
+import { LeaseKeeper, type LeaseRecords } from './lease-keeper';
 import { LogSaver } from './log-saver';
 import { ModelStaging, NoRoomForModels, noRoomFailure, type EngineModels } from './model-staging';
 import { OutputPipeline, type OutputsEnd } from './output-pipeline';
@@ -21,7 +21,7 @@ import { RunObserver } from './run-observer';
 export interface AttemptParts {
   /** Where the attempt is recorded: in PostgreSQL and Redis, or by the gateway. */
   jobs: {
-    lifecycle: Pick<Lifecycle, 'heartbeat' | 'finish' | 'handBack' | 'lackRoom' | 'giveUp' | 'keepLog'>;
+    lifecycle: LeaseRecords & Pick<Lifecycle, 'finish' | 'handBack' | 'lackRoom' | 'giveUp' | 'keepLog'>;
     outputs: Pick<OutputRecorder, 'record' | 'finish'>;
     events: Pick<JobEvents, 'progressed' | 'previewed'>;
     secrets: Pick<EphemeralSecrets, 'get'>;

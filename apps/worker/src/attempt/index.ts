@@ -1,3 +1,3 @@
 export { Attempt, type AttemptParts } from './attempt';
-export { LeaseKeeper } from './lease-keeper';
+export { LeaseKeeper, type LeaseRecords } from './lease-keeper';
 export { ModelStaging, type EngineModels } from './model-staging';

@@ -5,20 +5,36 @@ import type { Logger } from '@millrace/platform';
 /** `exhausted`: the run has used up all the credits there are for it. `overtime`: it reached its time limit. */
 export type LeaseEnd = 'canceled' | 'exhausted' | 'overtime' | 'lost';
 
+/** Where a lease is renewed. */
+export interface LeaseRecords {
+  /** @param signal aborts when the answer is waited for no longer: a request that can be ended is. */
+  heartbeat: (
+    fence: Fence,
+    run: { progress: Progress | null; engineMs: number },
+    signal: AbortSignal,
+  ) => ReturnType<Lifecycle['heartbeat']>;
+}
+
+/** A renewal under way. */
+interface Beat {
+  limit: AbortController;
+  over: Promise<void>;
+}
+
 /**
  * Renews an attempt's lease for as long as the attempt runs, and ends the attempt when the lease is gone, the job is to be
  * canceled, or its credits or its time are used up. When PostgreSQL cannot be reached for a whole lease the attempt ends too: another
- * worker may have it by then.
+ * worker may have it by then. One renewal that hangs does not keep the next from being sent in its time.
  */
 export class LeaseKeeper {
   private readonly controller = new AbortController();
   private ended: LeaseEnd | null = null;
   private readonly timer: NodeJS.Timeout;
-  private beating: Promise<void> | null = null;
+  private beating: Beat | null = null;
   private renewedAtMs = performance.now();
 
   constructor(
-    private readonly lifecycle: Pick<Lifecycle, 'heartbeat'>,
+    private readonly lifecycle: LeaseRecords,
     private readonly fence: Fence,
     private readonly leaseMs: number,
     private readonly run: Readonly<{ progress: Progress | null; engineMs: number }>,
@@ -36,29 +52,42 @@ export class LeaseKeeper {
     return this.ended;
   }
 
-  /** Renew now; calls made meanwhile share one renewal. Never rejects. */
+  /** Renew now; calls made meanwhile share one renewal. The next is an interval later. Never rejects. */
   beat(): Promise<void> {
-    this.beating ??= this.renew().finally(() => (this.beating = null));
-    return this.beating;
+    this.beating ??= this.begin();
+    return this.beating.over;
+  }
+
+  private begin(): Beat {
+    this.timer.refresh();
+    const limit = new AbortController();
+    const over = this.renew(limit.signal).finally(() => {
+      if (this.beating === beat) this.beating = null;
+    });
+    const beat = { limit, over };
+    return beat;
   }
 
   private tick(): void {
-    // A renewal may hang for longer than the lease: what counts is when the last one succeeded.
-    if (performance.now() - this.renewedAtMs > this.leaseMs) this.over('lost');
-    else void this.beat();
+    // What counts is when the last renewal succeeded, not whether one is under way.
+    if (performance.now() - this.renewedAtMs > this.leaseMs) return this.over('lost');
+    // It had a whole interval: its connection may lead nowhere, and the next takes another.
+    this.beating?.limit.abort();
+    this.beating = null;
+    void this.beat();
   }
 
-  private async renew(): Promise<void> {
+  private async renew(signal: AbortSignal): Promise<void> {
     const askedAtMs = performance.now();
     let answer: Awaited<ReturnType<Lifecycle['heartbeat']>>;
     try {
       const { progress, engineMs } = this.run;
-      answer = await this.lifecycle.heartbeat(this.fence, { progress, engineMs });
+      answer = await this.lifecycle.heartbeat(this.fence, { progress, engineMs }, signal);
     } catch (error) {
       this.logger.warn({ err: error, job: this.fence.jobId }, 'a heartbeat failed');
       return;
     }
-    this.renewedAtMs = askedAtMs;
+    this.renewedAtMs = Math.max(this.renewedAtMs, askedAtMs);
     if (answer === null) this.over('lost');
     else if (answer.status === 'canceling') this.over('canceled');
     else if (answer.exhausted) this.over('exhausted');
@@ -74,6 +103,6 @@ export class LeaseKeeper {
   /** Stop renewing. */
   async close(): Promise<void> {
     clearInterval(this.timer);
-    await this.beating;
+    await this.beating?.over;
   }
 }

@@ -53,7 +53,7 @@ export class RemoteAttempt {
     return {
       jobs: {
         lifecycle: {
-          heartbeat: (_fence, run) => this.heartbeat(run),
+          heartbeat: (_fence, run, signal) => this.heartbeat(run, signal),
           finish: (_fence, result) => this.finish(result).then(() => null),
           handBack: () => this.end({ kind: 'handed_back' }).then(() => null),
           lackRoom: (_fence, lack) => this.end({ kind: 'handed_back', lack }).then(() => null),
@@ -80,11 +80,12 @@ export class RemoteAttempt {
     };
   }
 
-  private async heartbeat(run: {
-    progress: Progress | null;
-    engineMs: number;
-  }): Promise<Awaited<Answer<'lifecycle', 'heartbeat'>>> {
-    return (await this.ask(GatewayHeartbeatAnswerSchema, 'POST', 'heartbeats', run)).answer;
+  private async heartbeat(
+    body: { progress: Progress | null; engineMs: number },
+    signal: AbortSignal,
+  ): Promise<Awaited<Answer<'lifecycle', 'heartbeat'>>> {
+    const request = { method: 'POST', path: 'heartbeats', fence: this.claimed, body, signal } as const;
+    return (await this.client.ask(GatewayHeartbeatAnswerSchema, request)).answer;
   }
 
   private finish(result: AttemptResult, last: OutputDraft | null = null): Promise<boolean> {

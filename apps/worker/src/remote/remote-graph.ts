@@ -1,6 +1,6 @@
 import { GatewayGraphSchema, GatewayHeartbeatAnswerSchema, type GatewayAttempt } from '@millrace/contracts';
 import type { Logger } from '@millrace/platform';
-import { LeaseKeeper } from '../attempt';
+import { LeaseKeeper, type LeaseRecords } from '../attempt';
 import { isUnknown, type GatewayClient } from './gateway.client';
 import { retried } from './retried';
 
@@ -28,8 +28,8 @@ export class RemoteGraphs {
    */
   async read(claimed: GatewayAttempt, withClaim: () => Promise<GatewayAttempt | null>): Promise<WholeAttempt> {
     const { client, logger } = this;
-    const heartbeat = async (): Promise<Awaited<ReturnType<LeaseBeats['heartbeat']>>> => {
-      const request = { method: 'POST', path: 'heartbeats', fence: claimed, body: NOTHING_YET } as const;
+    const heartbeat: LeaseRecords['heartbeat'] = async (fence, body, signal) => {
+      const request = { method: 'POST', path: 'heartbeats', fence, body, signal } as const;
       return (await client.ask(GatewayHeartbeatAnswerSchema, request)).answer;
     };
     const lease = new LeaseKeeper({ heartbeat }, claimed, this.leaseSeconds * 1_000, NOTHING_YET, logger);
@@ -52,5 +52,3 @@ export class RemoteGraphs {
     }
   }
 }
-
-type LeaseBeats = ConstructorParameters<typeof LeaseKeeper>[0];

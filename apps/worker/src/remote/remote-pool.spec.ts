@@ -95,6 +95,24 @@ describe('a claim of a large graph', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('keeps its lease where a gateway that is gone never answers a heartbeat', async () => {
+    let beats = 0;
+    const pool = poolOf((_schema, { path, signal }) => {
+      if (path === 'graph') return new Promise((resolve) => setTimeout(() => resolve({ workflow }), 25_000));
+      if (path !== 'heartbeats') return Promise.resolve({ claimed: attempt, left: null });
+      if ((beats += 1) !== 2)
+        return Promise.resolve({ answer: { status: 'running', exhausted: false, overtime: false } });
+      return new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(new GatewayUnreachable('ended')));
+      });
+    });
+    const taking = pool.take(message(), worker);
+    await jest.advanceTimersByTimeAsync(25_000);
+    expect((await taking).claimed).toMatchObject({ workflow });
+    expect(beats).toBe(7);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
   it('is read again where the link broke', async () => {
     let tries = 0;
     const { pool } = gateway(() =>

@@ -212,7 +212,7 @@ export class PoolWorker {
       const disk = isWarm(message, warm) ? [] : await this.disk.names();
       const elsewhere = this.catalogue.libraryOnly(message.models ?? []);
       const lacking = elsewhere.filter((name) => !warm.includes(name) && !disk.includes(name));
-      return await claims.take(message, { ...identity, warm, disk, lacking });
+      return await claims.take(message, { ...identity, warm, disk, lacking, gone: this.leaving.signal });
     } catch (error) {
       if (isTransient(error)) this.membership.claimFailed();
       if (this.membership.isInReach) throw error;

@@ -17,9 +17,9 @@ export interface ModelFile extends ModelName {
 export interface ModelSource {
   /**
    * The files that an account's graph means by these names, its own before shared ones. One name in two folders gives two
-   * files. Names that the library lacks are left out.
+   * files. Names that the library lacks are left out. A signal that aborts may end it with an error.
    */
-  find(accountId: string, names: readonly string[]): Promise<ModelFile[]>;
+  find(accountId: string, names: readonly string[], signal?: AbortSignal): Promise<ModelFile[]>;
 
   /**
    * Bytes `start` to `end` (exclusive) of a content that is among the account's own or the shared models. Rejects where it cannot be

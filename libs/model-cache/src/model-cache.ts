@@ -91,8 +91,8 @@ export class ModelCache {
   }
 
   /** Files of the library that an account's graph means by these names. */
-  find(accountId: string, names: readonly string[]): Promise<ModelFile[]> {
-    return names.length === 0 ? Promise.resolve([]) : this.options.source.find(accountId, names);
+  find(accountId: string, names: readonly string[], signal?: AbortSignal): Promise<ModelFile[]> {
+    return names.length === 0 ? Promise.resolve([]) : this.options.source.find(accountId, names, signal);
   }
 
   /**

@@ -3,7 +3,6 @@ import type { AssetService } from '@millrace/assets';
 import type { NodeCatalogue } from '@millrace/contracts';
 import type { Engine, EngineResult } from '@millrace/engines';
 import type { ClaimedAttempt, JobEvents, JobFailure, Lifecycle, OutputRecorder } from '@millrace/jobs';
-import type { EphemeralSecrets } from '@millrace/messaging';
 import { inSpan, joinSignals, type Logger, type Metrics } from '@millrace/platform';
 import { parseWorkflow, planProgress, type WorkflowGraph } from '@millrace/workflow';
 import type { EngineSlot } from '../engines';
@@ -18,13 +17,16 @@ import { OutputPipeline, type OutputsEnd } from './output-pipeline';
 import { reportEnd, type EndReport } from './report-end';
 import { RunObserver } from './run-observer';
 
+type SecretOwner = Pick<ClaimedAttempt, 'accountId' | 'jobId'>;
+
 export interface AttemptParts {
   /** Where the attempt is recorded: in PostgreSQL and Redis, or by the gateway. */
   jobs: {
     lifecycle: LeaseRecords & Pick<Lifecycle, 'finish' | 'handBack' | 'lackRoom' | 'giveUp' | 'keepLog'>;
     outputs: Pick<OutputRecorder, 'record' | 'finish'>;
     events: Pick<JobEvents, 'progressed' | 'previewed'>;
-    secrets: Pick<EphemeralSecrets, 'get'>;
+    /** `signal`: aborts when nobody needs them any more. */
+    secrets: { get: (of: SecretOwner, signal: AbortSignal) => Promise<Record<string, string> | null> };
   };
   /** Where its bytes lie. */
   assets: { assets: Pick<AssetService, 'storeOutput'>; content: InputSource };
@@ -44,7 +46,7 @@ export interface AttemptParts {
  * Up to this attempt of a job, one that broke off before its engine was given it costs the job none. Bounded, because what breaks may
  * be the job's doing: inputs that fill every disk, say.
  */
-const LAST_FREE_ATTEMPT = 10;
+export const LAST_FREE_ATTEMPT = 10;
 
 const CREDENTIALS_LOST: JobFailure = {
   code: 'credential_unavailable',
@@ -105,9 +107,12 @@ export class Attempt {
     this.lease = new LeaseKeeper(jobs.lifecycle, claimed, leaseSeconds * 1000, this.observer, this.logger);
     const classOf = (nodeId: string): string => plan.nodes.get(nodeId)?.classType ?? 'output';
     const gone = this.lease.signal;
+    // Nothing else ends it: outputs that landed before a cancel are kept.
+    const storeOutput: AssetService['storeOutput'] = (accountId, source, options) =>
+      assets.assets.storeOutput(accountId, source, { ...options, signal: this.lease.lost });
     this.outputs = new OutputPipeline(
       claimed,
-      assets.assets,
+      { storeOutput },
       jobs.outputs,
       classOf,
       gone,
@@ -160,6 +165,7 @@ export class Attempt {
     await this.parts.workFolder.prove();
     let staged: StagedInputs;
     let models: ReadonlyMap<string, string>;
+    let extraData: Record<string, string> | null;
     try {
       staged = await this.stage();
       this.leaveEngine = await this.slot.enter(this.over);
@@ -167,15 +173,15 @@ export class Attempt {
       this.over.throwIfAborted();
       if (this.slot.isSick) return this.withoutEngine();
       models = await this.stageModels();
+      extraData = await this.credentials();
     } catch (error) {
       if (this.over.aborted) return this.conclude({ status: 'interrupted' });
       if (error instanceof InputUnavailable) return finished('input_not_staged', error.failure);
       if (error instanceof NoRoomForModels) return this.withoutRoom(error);
       throw error;
     }
-    const { accountId, hasSecrets, jobId, poolId } = this.claimed;
+    const { accountId, poolId } = this.claimed;
     const { maxOutputsPerJob: maxOutputs } = this.parts;
-    const extraData = hasSecrets ? await this.parts.jobs.secrets.get({ accountId, jobId }) : {};
     if (extraData === null) return finished('credentials_lost', CREDENTIALS_LOST);
     // A charge never exceeds the hold: a run that ended before its first heartbeat would cost less than its time.
     if (this.claimed.isHoldShort) await this.lease.beat();
@@ -201,6 +207,12 @@ export class Attempt {
   private stage(): Promise<StagedInputs> {
     const { content } = this.parts.assets;
     return stageInputs(content, this.claimed.accountId, this.graph, () => this.files.makeInputs(), this.over);
+  }
+
+  /** What was sent with the job; null where it is lost. */
+  private async credentials(): Promise<Record<string, string> | null> {
+    const { accountId, hasSecrets, jobId } = this.claimed;
+    return hasSecrets ? this.parts.jobs.secrets.get({ accountId, jobId }, this.over) : {};
   }
 
   private stageModels(): Promise<ReadonlyMap<string, string>> {

@@ -1,3 +1,5 @@
-export { Attempt, type AttemptParts } from './attempt';
+export { Attempt, LAST_FREE_ATTEMPT, type AttemptParts } from './attempt';
+export { endOf } from './attempt-end';
 export { LeaseKeeper, type LeaseRecords } from './lease-keeper';
 export { ModelStaging, type EngineModels } from './model-staging';
+export { reportEnd, type EndReport } from './report-end';

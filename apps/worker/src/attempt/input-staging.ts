@@ -18,9 +18,15 @@ const RETRY_CAP_MS = 4_000;
 export interface InputSource {
   /**
    * @param from the position of the first byte of the body; it is empty where that is the end.
+   * @param signal aborts when nobody needs it any more.
    * @throws Refusal `not_found`, `content_lost`; BlobStoreError.
    */
-  openInput(accountId: string, id: string, from?: number): Promise<{ asset: InputAsset; body: Readable }>;
+  openInput(
+    accountId: string,
+    id: string,
+    from?: number,
+    signal?: AbortSignal,
+  ): Promise<{ asset: InputAsset; body: Readable }>;
   /**
    * The bytes that came have another hash: look where they lie.
    *
@@ -91,7 +97,7 @@ async function stageOne(
     const from = meter.sizeBytes;
     try {
       signal.throwIfAborted();
-      const { asset, body } = await content.openInput(accountId, id, from);
+      const { asset, body } = await content.openInput(accountId, id, from, signal);
       const name = `${id}${extensionOf(asset.filePath)}`;
       const path = join(folder, name);
       await append(path, from, addAbortSignal(signal, body), meter);

@@ -28,6 +28,7 @@ interface Beat {
  */
 export class LeaseKeeper {
   private readonly controller = new AbortController();
+  private readonly losing = new AbortController();
   private ended: LeaseEnd | null = null;
   private readonly timer: NodeJS.Timeout;
   private beating: Beat | null = null;
@@ -46,6 +47,11 @@ export class LeaseKeeper {
   /** Aborts when the attempt is over for this worker; `end` then says why. */
   get signal(): AbortSignal {
     return this.controller.signal;
+  }
+
+  /** Aborts when another worker may have the attempt: nothing of it is worth finishing then. */
+  get lost(): AbortSignal {
+    return this.losing.signal;
   }
 
   get end(): LeaseEnd | null {
@@ -98,6 +104,7 @@ export class LeaseKeeper {
     // A job that is being canceled can still lose its worker; a lost one cannot come back.
     if (this.ended !== 'lost') this.ended = end;
     this.controller.abort();
+    if (end === 'lost') this.losing.abort();
   }
 
   /** Stop renewing. */

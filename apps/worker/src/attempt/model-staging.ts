@@ -46,7 +46,7 @@ export class ModelStaging {
     const named = modelFilesIn(graph, catalogue);
     const { cache, links } = this.engine;
     const { accountId } = this.claimed;
-    const files = await cache.find(accountId, [...named.keys()]);
+    const files = await cache.find(accountId, [...named.keys()], signal);
     if (files.length === 0) return new Map();
     this.isShown = true;
     try {

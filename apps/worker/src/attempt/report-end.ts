@@ -1,7 +1,7 @@
 import type {
   AttemptLoss,
   AttemptResult,
-  ClaimedAttempt,
+  Fence,
   Lifecycle,
   OutputDraft,
   OutputRecorder,
@@ -35,12 +35,7 @@ interface EndRecords {
  * @returns false where the end was not recorded, because its last output has to be recorded before.
  * @throws {Error} of the last try, when PostgreSQL was away for longer than 60 s
  */
-export async function reportEnd(
-  jobs: EndRecords,
-  claimed: ClaimedAttempt,
-  end: EndReport,
-  logger: Logger,
-): Promise<boolean> {
+export async function reportEnd(jobs: EndRecords, claimed: Fence, end: EndReport, logger: Logger): Promise<boolean> {
   const until = performance.now() + REPORT_TIMEOUT_MS;
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -55,11 +50,7 @@ export async function reportEnd(
   }
 }
 
-async function recordEnd(
-  { lifecycle, outputs }: EndRecords,
-  claimed: ClaimedAttempt,
-  end: EndReport,
-): Promise<boolean> {
+async function recordEnd({ lifecycle, outputs }: EndRecords, claimed: Fence, end: EndReport): Promise<boolean> {
   if (end.kind === 'finished') {
     if (end.last !== null) return outputs.finish(claimed, end.result, end.last);
     await lifecycle.finish(claimed, end.result);

@@ -67,7 +67,7 @@ export interface GatewayRequest {
   headers?: Record<string, string>;
   /** How long it may take to be answered beside the sending of its body, and from one byte of the answer to the next. */
   takes?: keyof typeof TIMEOUTS;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** How bytes are read. */
@@ -134,8 +134,8 @@ export class GatewayClient {
 }
 
 /** Put bytes to a link of the store. @throws BlobStoreError `unreachable` when they did not arrive. */
-export async function putToStore(url: string, bytes: Buffer): Promise<void> {
-  const limit = idleLimit(BYTES_TIMEOUT_MS);
+export async function putToStore(url: string, bytes: Buffer, signal?: AbortSignal): Promise<void> {
+  const limit = idleLimit(BYTES_TIMEOUT_MS, signal);
   try {
     const response = await toStore(url, { method: 'PUT', body: new Uint8Array(bytes), signal: limit.signal });
     await response.arrayBuffer().catch(() => undefined);

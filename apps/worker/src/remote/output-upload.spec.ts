@@ -1,10 +1,26 @@
 import { Readable } from 'node:stream';
-import type { ClaimedAttempt } from '@millrace/jobs';
+import type { Fence } from '@millrace/jobs';
 import { GatewayUnreachable, type GatewayClient, type GatewayRequest } from './gateway.client';
 import { uploadOutput } from './output-upload';
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }));
 afterEach(() => jest.useRealTimers());
+
+it('a part that the gateway refuses for now is not sent again once nothing more is to be sent', async () => {
+  const over = new AbortController();
+  const asked = jest.fn(() => Promise.reject(new GatewayUnreachable('busy', { retryAfterMs: 60_000 })));
+  const client = { ask: asked } as unknown as GatewayClient;
+  const options = { name: 'a.txt', partBytes: 2, signal: over.signal };
+  const ended = expect(
+    uploadOutput(client, {} as Fence, Readable.from([Buffer.from('abc')]), options),
+  ).rejects.toThrow();
+  await jest.advanceTimersByTimeAsync(1_000);
+  over.abort();
+  await ended;
+  expect(asked).toHaveBeenCalledTimes(1);
+  expect(asked).toHaveBeenCalledWith(expect.anything(), expect.objectContaining({ signal: over.signal }));
+  expect(jest.getTimerCount()).toBe(0);
+});
 
 it('a part that the gateway refuses for now is sent again, and the others once', async () => {
   const arrived: string[] = [];
@@ -20,7 +36,7 @@ it('a part that the gateway refuses for now is sent again, and the others once',
     return Promise.resolve({});
   };
   const source = Readable.from([Buffer.from('abcdef')]);
-  const attempt = {} as ClaimedAttempt;
+  const attempt = {} as Fence;
   const client = { ask } as unknown as GatewayClient;
   const stored = uploadOutput(client, attempt, source, { name: 'a.txt', partBytes: 2 });
   await jest.runAllTimersAsync();

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import type { StoredBlob, StoredOutput } from '@millrace/assets';
 import { GATEWAY_HEADERS, GatewayPartAnswerSchema, GatewayStoredSchema } from '@millrace/contracts';
-import type { ClaimedAttempt } from '@millrace/jobs';
+import type { Fence } from '@millrace/jobs';
 import { z } from 'zod';
 import { putToStore, type GatewayClient } from './gateway.client';
 import { retried } from './retried';
@@ -16,13 +16,14 @@ export interface RemoteBlob extends StoredBlob {
  * Send the bytes of an output in parts, each held in memory so that it can be sent again, to the store where it takes them, else to
  * the gateway. They are hashed here and there: what does not arrive as it was is refused.
  *
- * @throws GatewayUnreachable, BlobStoreError, Refusal; the source's own error.
+ * @param signal ends what is sent, and lets nothing be sent again.
+ * @throws GatewayUnreachable, BlobStoreError, Refusal; the source's own error; the reason of the signal.
  */
 export async function uploadOutput(
   client: GatewayClient,
-  fence: ClaimedAttempt,
+  fence: Fence,
   source: Readable,
-  { name, partBytes }: { name: string; partBytes: number },
+  { name, partBytes, signal }: { name: string; partBytes: number; signal?: AbortSignal | undefined },
 ): Promise<StoredOutput> {
   const hasher = new Blake3Hasher();
   let upload: string | null = null;
@@ -30,7 +31,7 @@ export async function uploadOutput(
   for await (const part of partsOf(source, partBytes)) {
     hasher.update(part);
     parts += 1;
-    upload = await sendPart(client, fence, { upload, number: parts, part });
+    upload = await sendPart(client, fence, { upload, number: parts, part }, signal);
   }
   const body = { upload: upload ?? '', parts, hash: `blake3:${hasher.digest('hex')}`, name };
   const stored = await client.ask(GatewayStoredSchema, {
@@ -39,6 +40,7 @@ export async function uploadOutput(
     fence,
     body,
     takes: 'bytes',
+    signal,
   });
   const { receipt, contentType, hash, sizeBytes } = stored;
   // Which blob of whose account it is, the receipt says to the gateway.
@@ -53,18 +55,24 @@ interface Part {
 }
 
 /** @returns the name of the upload. */
-async function sendPart(client: GatewayClient, fence: ClaimedAttempt, { upload, number, part }: Part): Promise<string> {
+async function sendPart(
+  client: GatewayClient,
+  fence: Fence,
+  { upload, number, part }: Part,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const body = { upload, number, sizeBytes: part.length };
-  return retried(async () => {
-    const place = await client.ask(GatewayPartAnswerSchema, { method: 'POST', path: 'uploads', fence, body });
-    if (place.url !== null) await putToStore(place.url, part);
+  const send = async (): Promise<string> => {
+    const place = await client.ask(GatewayPartAnswerSchema, { method: 'POST', path: 'uploads', fence, body, signal });
+    if (place.url !== null) await putToStore(place.url, part, signal);
     else {
       const headers = { [GATEWAY_HEADERS.upload]: place.upload };
-      const request = { method: 'PUT', path: `uploads/parts/${number}`, fence, headers, body: part } as const;
+      const request = { method: 'PUT', path: `uploads/parts/${number}`, fence, headers, body: part, signal } as const;
       await client.ask(z.object({}), { ...request, takes: 'bytes' });
     }
     return place.upload;
-  });
+  };
+  return retried(send, { signal });
 }
 
 /** Parts of one size, the last one smaller. A source without bytes has one part without any. */

@@ -14,7 +14,7 @@ import {
   type Preview,
   type Progress,
 } from '@millrace/contracts';
-import type { AttemptLoss, AttemptResult, ClaimedAttempt, OutputDraft } from '@millrace/jobs';
+import type { AttemptLoss, AttemptResult, Fence, OutputDraft } from '@millrace/jobs';
 import type { Logger } from '@millrace/platform';
 import type { AttemptParts } from '../attempt';
 import {
@@ -43,7 +43,7 @@ export class RemoteAttempt {
 
   constructor(
     private readonly client: GatewayClient,
-    private readonly claimed: ClaimedAttempt,
+    private readonly claimed: Fence,
     private readonly partBytes: number,
     private readonly logger: Pick<Logger, 'debug'>,
   ) {}
@@ -68,12 +68,12 @@ export class RemoteAttempt {
           progressed: (_jobId, _attempt, progress) => this.progressed(progress),
           previewed: (_jobId, _attempt, preview) => this.previewed(preview),
         },
-        secrets: { get: () => this.credentials() },
+        secrets: { get: (_of, signal) => this.credentials(signal) },
       },
       assets: {
-        assets: { storeOutput: (_accountId, source, { name }) => this.storeOutput(source, name) },
+        assets: { storeOutput: (_accountId, source, options) => this.storeOutput(source, options) },
         content: {
-          openInput: (_accountId, id, from) => this.openInput(id, from),
+          openInput: (_accountId, id, from, signal) => this.openInput(id, from, signal),
           doubtInput: (_accountId, id) => this.doubtInput(id),
         },
       },
@@ -124,15 +124,19 @@ export class RemoteAttempt {
     return (await this.ask(GatewayRecordedSchema, 'POST', 'outputs', wireOf(draft))).recorded;
   }
 
-  private async credentials(): Promise<Record<string, string> | null> {
-    return (await retried(() => this.ask(GatewayCredentialsSchema, 'GET', 'credentials'))).credentials;
+  private async credentials(signal: AbortSignal): Promise<Record<string, string> | null> {
+    const request = { method: 'GET', path: 'credentials', fence: this.claimed, signal } as const;
+    return (await retried(() => this.client.ask(GatewayCredentialsSchema, request), { signal })).credentials;
   }
 
   /** A lost link is no fault of the store: it is tried for as long as the lease holds. */
-  private async storeOutput(source: Readable, name: string): Promise<StoredOutput> {
+  private async storeOutput(
+    source: Readable,
+    { name, signal }: { name: string; signal?: AbortSignal | undefined },
+  ): Promise<StoredOutput> {
     const { client, claimed, partBytes } = this;
     try {
-      return await uploadOutput(client, claimed, source, { name, partBytes });
+      return await uploadOutput(client, claimed, source, { name, partBytes, signal });
     } catch (error) {
       source.destroy();
       // The upload was completed, and its answer lost; or the lease is lost, which the next heartbeat finds out.
@@ -143,19 +147,26 @@ export class RemoteAttempt {
     }
   }
 
-  private async openInput(id: string, from = 0): Promise<Awaited<Answer<'content', 'openInput'>>> {
+  private async openInput(
+    id: string,
+    from = 0,
+    signal?: AbortSignal,
+  ): Promise<Awaited<Answer<'content', 'openInput'>>> {
+    const { client, claimed: fence } = this;
+    const request = { method: 'GET', path: `inputs/${id}`, fence, signal } as const;
     try {
-      const asset = await retried(() => this.ask(GatewayInputSchema, 'GET', `inputs/${id}`));
-      const body = from > 0 && from >= asset.sizeBytes ? Readable.from([]) : await this.bytesOf(id, asset.url, from);
+      const asset = await retried(() => client.ask(GatewayInputSchema, request), { signal });
+      const isAtEnd = from > 0 && from >= asset.sizeBytes;
+      const body = isAtEnd ? Readable.from([]) : await this.bytesOf(id, asset.url, from, signal);
       return { asset: { ...asset, blob: { hash: asset.hash ?? null } }, body };
     } catch (error) {
       throw asStoreFault(error);
     }
   }
 
-  private bytesOf(id: string, url: string | null, from: number): Promise<Readable> {
-    if (url !== null) return readFromStore(url, { from });
-    return this.client.download({ method: 'GET', path: `inputs/${id}/content`, fence: this.claimed, from });
+  private bytesOf(id: string, url: string | null, from: number, signal?: AbortSignal): Promise<Readable> {
+    if (url !== null) return readFromStore(url, { from, signal });
+    return this.client.download({ method: 'GET', path: `inputs/${id}/content`, fence: this.claimed, from, signal });
   }
 
   private async doubtInput(id: string): Promise<boolean> {

@@ -1,12 +1,16 @@
-import { GatewayGraphSchema, GatewayHeartbeatAnswerSchema, type GatewayAttempt } from '@millrace/contracts';
-import type { Logger } from '@millrace/platform';
-import { LeaseKeeper, type LeaseRecords } from '../attempt';
-import { isUnknown, type GatewayClient } from './gateway.client';
+import { GatewayGraphSchema, type GatewayAttempt } from '@millrace/contracts';
+import type { JobFailure, ReportedEnding } from '@millrace/jobs';
+import { joinSignals, type Logger } from '@millrace/platform';
+import { LAST_FREE_ATTEMPT, LeaseKeeper, endOf, reportEnd, type EndReport } from '../attempt';
+import { isNotHeld, isUnknown, type GatewayClient } from './gateway.client';
+import { RemoteAttempt } from './remote-attempt';
 import { retried } from './retried';
 
 /** Minutes: a gateway refuses for now what the other graphs of the token leave no memory for. */
 const TRIES = 40;
 const NOTHING_YET = { progress: null, engineMs: 0 };
+/** No output is sent of an attempt without its graph. */
+const NO_PARTS = 0;
 
 /** An attempt with all that it needs. */
 type WholeAttempt = GatewayAttempt & { workflow: string };
@@ -24,31 +28,67 @@ export class RemoteGraphs {
    *
    * @param withClaim claims it again, with its graph: while gateways are updated, one of an earlier version may have no graphs apart. Where the lease is over,
    * that is another attempt, and the one to run.
-   * @throws Error `AbortError` when the lease is lost, or the job is to be canceled; GatewayUnreachable when the gateway stays away; Refusal.
+   * @param leaving aborts when the worker must go: the attempt is then given back.
+   * @returns null where it ended without its graph, which is recorded.
+   * @throws Error `AbortError` when the lease is lost; Refusal `forbidden` when the attempt is not held; the last error when the end cannot be recorded.
    */
-  async read(claimed: GatewayAttempt, withClaim: () => Promise<GatewayAttempt | null>): Promise<WholeAttempt> {
-    const { client, logger } = this;
-    const heartbeat: LeaseRecords['heartbeat'] = async (fence, body, signal) => {
-      const request = { method: 'POST', path: 'heartbeats', fence, body, signal } as const;
-      return (await client.ask(GatewayHeartbeatAnswerSchema, request)).answer;
-    };
-    const lease = new LeaseKeeper({ heartbeat }, claimed, this.leaseSeconds * 1_000, NOTHING_YET, logger);
-    const { signal } = lease;
-    const request = { method: 'GET', path: 'graph', fence: claimed, signal } as const;
+  async read(
+    claimed: GatewayAttempt,
+    withClaim: () => Promise<GatewayAttempt | null>,
+    leaving?: AbortSignal,
+  ): Promise<WholeAttempt | null> {
+    const { jobs } = new RemoteAttempt(this.client, claimed, NO_PARTS, this.logger).parts;
+    const lease = new LeaseKeeper(jobs.lifecycle, claimed, this.leaseSeconds * 1_000, NOTHING_YET, this.logger);
+    const over = joinSignals(lease.signal, ...(leaving === undefined ? [] : [leaving]));
     try {
-      const ask = async (): Promise<WholeAttempt> => {
-        signal.throwIfAborted();
-        try {
-          return { ...claimed, ...(await client.ask(GatewayGraphSchema, request)) };
-        } catch (error) {
-          const again = isUnknown(error) ? await withClaim() : null;
-          if (again?.workflow === undefined) throw error;
-          return { ...again, workflow: again.workflow };
-        }
-      };
-      return await retried(ask, TRIES);
+      return await this.whole(claimed, withClaim, over.signal);
+    } catch (error) {
+      if (lease.end === 'lost' || isNotHeld(error)) throw error;
+      this.logger.warn({ err: error, job: claimed.jobId }, 'an attempt ends without its graph');
+      await reportEnd(jobs, claimed, endWithoutGraph(claimed, lease, leaving?.aborted === true), this.logger);
+      return null;
     } finally {
+      over.release();
       await lease.close();
     }
   }
+
+  private whole(
+    claimed: GatewayAttempt,
+    withClaim: () => Promise<GatewayAttempt | null>,
+    signal: AbortSignal,
+  ): Promise<WholeAttempt> {
+    const request = { method: 'GET', path: 'graph', fence: claimed, signal } as const;
+    const ask = async (): Promise<WholeAttempt> => {
+      try {
+        return { ...claimed, ...(await this.client.ask(GatewayGraphSchema, request)) };
+      } catch (error) {
+        const again = isUnknown(error) ? await withClaim() : null;
+        if (again?.workflow === undefined) throw error;
+        return { ...again, workflow: again.workflow };
+      }
+    };
+    return retried(ask, { tries: TRIES, signal });
+  }
+}
+
+/** What reading the graph came to: the engine was given nothing, so that the job is charged nothing, nor an attempt up to `LAST_FREE_ATTEMPT`. */
+function endWithoutGraph(
+  { attempt }: GatewayAttempt,
+  { end: lease }: Pick<LeaseKeeper, 'end'>,
+  draining: boolean,
+): EndReport {
+  if (lease === null && !draining && attempt > LAST_FREE_ATTEMPT) {
+    return { kind: 'given_up', loss: { by: 'worker', reason: 'its graph could not be read' } };
+  }
+  const end = endOf({ run: { status: 'interrupted' }, lease, outputs: { status: 'stored' }, draining });
+  return end.kind === 'finished' ? finishedBy(end) : { kind: 'handed_back' };
+}
+
+function finishedBy({ ending, failure }: { ending: ReportedEnding; failure: JobFailure | null }): EndReport {
+  return {
+    kind: 'finished',
+    result: { ending, failure, engineMs: 0, progress: null, nodes: null, log: null },
+    last: null,
+  };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { GatewayControlsSchema, GatewayOfferSchema, type DispatchMessage } from '@millrace/contracts';
 import { backoffMs, type Logger } from '@millrace/platform';
 import type { GatewayClient } from './gateway.client';
+import { pause } from './pause';
 
 const RETRY_BASE_MS = 200;
 const RETRY_CAP_MS = 5_000;
@@ -115,18 +116,4 @@ export class RemoteLane {
     await this.drain();
     await this.listening;
   }
-}
-
-/** Resolves after `ms`, or when the signal aborts. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end, { once: true });
-    function end(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    }
-  });
 }

@@ -43,17 +43,17 @@ export class RemoteModels implements ModelSource {
   }
 
   /** What the names mean: each is asked once, for an attempt whose graph has it, since no other is answered. */
-  async find(scope: string, names: readonly string[]): Promise<ModelFile[]> {
-    if (scope === WARM_UP_SCOPE) return this.findOfWarmUp(names);
+  async find(scope: string, names: readonly string[], signal?: AbortSignal): Promise<ModelFile[]> {
+    if (scope === WARM_UP_SCOPE) return this.findOfWarmUp(names, signal);
     const files: ModelFile[] = [];
     let left = [...new Set(names)];
     for (const fence of this.runningOf(scope)) {
       const own = namesIn(fence.workflow);
       const asked = left.filter((name) => own.has(name));
       if (asked.length === 0) continue;
-      const request = { method: 'POST', path: 'models', body: { names: asked }, fence } as const;
-      const answer = await retried(() => this.client.ask(GatewayModelsSchema, request)).catch((error: unknown) =>
-        this.lost(scope, fence, error),
+      const request = { method: 'POST', path: 'models', body: { names: asked }, fence, signal } as const;
+      const answer = await retried(() => this.client.ask(GatewayModelsSchema, request), { signal }).catch(
+        (error: unknown) => this.lost(scope, fence, error),
       );
       if (answer === undefined) continue;
       files.push(...answer.files);
@@ -79,9 +79,9 @@ export class RemoteModels implements ModelSource {
     throw new Refusal('forbidden', 'This worker holds no attempt of the account any more.');
   }
 
-  private async findOfWarmUp(names: readonly string[]): Promise<ModelFile[]> {
-    const request = { method: 'POST', path: 'warm-up/models', body: { names } } as const;
-    return (await retried(() => this.client.ask(GatewayModelsSchema, request))).files;
+  private async findOfWarmUp(names: readonly string[], signal?: AbortSignal): Promise<ModelFile[]> {
+    const request = { method: 'POST', path: 'warm-up/models', body: { names }, signal } as const;
+    return (await retried(() => this.client.ask(GatewayModelsSchema, request), { signal })).files;
   }
 
   /** @param fence of the attempt that it is for; undefined for the warm-up. */

@@ -1,5 +1,6 @@
 import { Refusal, newId, type DispatchMessage, type GatewayAttempt } from '@millrace/contracts';
 import { createLogger } from '@millrace/platform';
+import { followersOf } from '@millrace/testing';
 import { GatewayUnreachable, type GatewayClient, type GatewayRequest } from './gateway.client';
 import { RemoteGraphs } from './remote-graph';
 import { RemotePool } from './remote-pool';
@@ -52,6 +53,17 @@ describe('a claim of a remote worker', () => {
     expect(new Set(claims.map(({ claimId }) => claimId)).size).toBe(1);
   });
 
+  it('leaves its message to others at once where its worker must go before the gateway takes it', async () => {
+    const gone = new AbortController();
+    const pool = poolOf(() => Promise.reject(new GatewayUnreachable('busy', { retryAfterMs: 60_000 })));
+    const offered = message();
+    const taking = pool.take(offered, { ...worker, gone: gone.signal });
+    await jest.advanceTimersByTimeAsync(1_000);
+    gone.abort();
+    expect(await taking).toEqual({ claimed: null, left: offered });
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
   it('fails where the gateway stays away, so that the worker leaves the lane', async () => {
     const { pool, claims } = scripted(Number.POSITIVE_INFINITY);
     const failed = expect(pool.take(message(), worker)).rejects.toThrow(GatewayUnreachable);
@@ -68,19 +80,32 @@ describe('a claim of a large graph', () => {
     ...{ progress: null, traceparent: null, keepsLogs: false, isHoldShort: false },
   };
 
+  const running = { status: 'running', exhausted: false, overtime: false };
+
   /** A gateway with that attempt. @param graph answers a request for it. */
   function gateway(
     graph: (signal: AbortSignal | undefined) => Promise<unknown>,
-    heartbeat: object | null = { status: 'running', exhausted: false, overtime: false },
-  ): { pool: RemotePool; asked: GatewayRequest[] } {
+    heartbeat: object | null = running,
+    claimed = attempt,
+  ): { pool: RemotePool; asked: GatewayRequest[]; ends: () => unknown[] } {
     const asked: GatewayRequest[] = [];
     const ask = (_schema: unknown, request: GatewayRequest): Promise<unknown> => {
       asked.push(request);
       if (request.path === 'graph') return graph(request.signal);
-      return Promise.resolve(request.path === 'heartbeats' ? { answer: heartbeat } : { claimed: attempt, left: null });
+      if (request.path === 'ends') return Promise.resolve({ recorded: true });
+      return Promise.resolve(request.path === 'heartbeats' ? { answer: heartbeat } : { claimed, left: null });
     };
-    return { pool: poolOf(ask), asked };
+    const ends = (): unknown[] => asked.filter(({ path }) => path === 'ends').map(({ body }) => body);
+    return { pool: poolOf(ask), asked, ends };
   }
+
+  /** Is not answered until it is ended. */
+  const never = (signal: AbortSignal | undefined): Promise<never> =>
+    new Promise((_, reject) => {
+      signal?.addEventListener('abort', () => reject(new GatewayUnreachable('ended')));
+    });
+  const refused = (retryAfterMs: number) => (): Promise<never> =>
+    Promise.reject(new GatewayUnreachable('the gateway answered with status 429', { retryAfterMs }));
 
   it('has its lease renewed while the graph is read, however long that takes', async () => {
     const slow = (): Promise<unknown> => new Promise((resolve) => setTimeout(() => resolve({ workflow }), 35_000));
@@ -124,16 +149,56 @@ describe('a claim of a large graph', () => {
   });
 
   it('ends with its lease', async () => {
-    const { pool } = gateway(
-      (signal) =>
-        new Promise((_, reject) => {
-          signal?.addEventListener('abort', () => reject(new GatewayUnreachable('ended')));
-        }),
-      null,
-    );
+    const { pool, ends } = gateway(never, null);
     const ended = expect(pool.take(message(), worker)).rejects.toMatchObject({ name: 'AbortError' });
     await jest.advanceTimersByTimeAsync(20_000);
     await ended;
+    expect(ends()).toEqual([]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it.each([
+    ['is to be canceled', { ...running, status: 'canceling' }, 'canceled_while_running'],
+    ['has used up its credits', { ...running, exhausted: true }, 'credits_exhausted'],
+    ['has reached its time limit', { ...running, overtime: true }, 'overtime'],
+  ])('ends with its job where that %s meanwhile', async (_, heartbeat, ending) => {
+    const { pool, ends } = gateway(never, heartbeat);
+    const taking = pool.take(message(), worker);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(await taking).toEqual({ claimed: null, left: null });
+    expect(ends()).toEqual([
+      { kind: 'finished', result: expect.objectContaining({ ending, engineMs: 0 }) as object, last: null },
+    ]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it.each([
+    ['given back', 10, { kind: 'handed_back' }],
+    ['given up', 11, { kind: 'given_up', loss: { by: 'worker', reason: 'its graph could not be read' } }],
+  ])('is %s where the gateway refuses it to the last try: attempt %i', async (_, nth, end) => {
+    const { pool, asked, ends } = gateway(refused(0), running, { ...attempt, attempt: nth });
+    const taking = pool.take(message(), worker);
+    await jest.advanceTimersByTimeAsync(200_000);
+    expect(await taking).toEqual({ claimed: null, left: null });
+    expect(asked.filter(({ path }) => path === 'graph')).toHaveLength(40);
+    expect(ends()).toEqual([end]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it.each([
+    ['is under way', never],
+    ['is to wait for a minute', refused(60_000)],
+  ])('is given back at once by a worker that must go, while the request %s', async (_, graph) => {
+    const gone = new AbortController();
+    const { pool, ends } = gateway(graph);
+    const taking = pool.take(message(), { ...worker, gone: gone.signal });
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(ends()).toEqual([]);
+    gone.abort();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(await taking).toEqual({ claimed: null, left: null });
+    expect(ends()).toEqual([{ kind: 'handed_back' }]);
+    expect(followersOf(gone.signal)).toBe(0);
     expect(jest.getTimerCount()).toBe(0);
   });
 

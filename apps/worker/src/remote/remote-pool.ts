@@ -68,7 +68,8 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
   async publish(_poolId: string, engine: string, catalogue: NodeCatalogue): Promise<string> {
     const path = `workers/${this.workerId}/catalogue`;
     const request = { method: 'PUT', path, body: { engine, catalogue }, takes: 'bytes' } as const;
-    return (await retried(() => this.client.ask(GatewayCatalogueAnswerSchema, request), PUBLISH_TRIES)).digest;
+    return (await retried(() => this.client.ask(GatewayCatalogueAnswerSchema, request), { tries: PUBLISH_TRIES }))
+      .digest;
   }
 
   /**
@@ -76,19 +77,28 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
    * apart; a gateway of an earlier version sends every graph with the answer, and that is asked for where such a one has no graphs apart.
    */
   async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
-    const { warm, disk, lacking } = worker;
+    const { warm, disk, lacking, gone } = worker;
     const claim = { message, warm, disk, lacking, claimId: randomUUID() };
     const request = { method: 'POST', path: `workers/${worker.id}/claims` } as const;
     const ask = (graphApart: boolean): Promise<GatewayClaimAnswer> =>
       this.client.ask(GatewayClaimAnswerSchema, { ...request, body: { ...claim, graphApart } });
-    const { claimed, left } = await retried(() => ask(true), CLAIM_TRIES);
+    const { claimed, left } = await retried(() => ask(true), { tries: CLAIM_TRIES, signal: gone }).catch(
+      (error: unknown) => leftBy(message, gone, error),
+    );
     if (claimed === null) return { claimed, left };
     const { workflow } = claimed;
     const withClaim = async (): Promise<GatewayAttempt | null> => (await ask(false)).claimed;
-    const whole = workflow === undefined ? await this.graphs.read(claimed, withClaim) : { ...claimed, workflow };
+    const whole = workflow === undefined ? await this.graphs.read(claimed, withClaim, gone) : { ...claimed, workflow };
+    if (whole === null) return { claimed: null, left: null };
     const { scope, deadlineAt, ...attempt } = whole;
     return { claimed: { ...attempt, accountId: scope, deadlineAt: new Date(deadlineAt) }, left };
   }
+}
+
+/** A worker that must go leaves what it could not claim to others. @throws the error of one that stays. */
+function leftBy(message: DispatchMessage, gone: AbortSignal | undefined, error: unknown): GatewayClaimAnswer {
+  if (gone?.aborted === true) return { claimed: null, left: message };
+  throw error;
 }
 
 /** @throws the error, unless it says that the gateway has no such path. */

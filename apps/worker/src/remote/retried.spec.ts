@@ -37,11 +37,22 @@ describe('what the gateway refuses for now', () => {
     expect(await done).toBe('done');
   });
 
+  it('is not sent again, nor waited for, once its signal has aborted', async () => {
+    const over = new AbortController();
+    const { work, tries } = failing(new GatewayUnreachable('busy', { retryAfterMs: 60_000 }));
+    const ended = expect(retried(work, { signal: over.signal })).rejects.toThrow('nobody waits');
+    await jest.advanceTimersByTimeAsync(1_000);
+    over.abort(new Error('nobody waits'));
+    await ended;
+    expect(tries()).toBe(1);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
   it('fails when it was sent as often as it may be, and at once where it was refused for good', async () => {
     const { work, tries } = failing(
       ...Array.from({ length: 9 }, () => new GatewayUnreachable('busy', { retryAfterMs: 2_000 })),
     );
-    const failed = expect(retried(work, 3)).rejects.toThrow('busy');
+    const failed = expect(retried(work, { tries: 3 })).rejects.toThrow('busy');
     await jest.runAllTimersAsync();
     await failed;
     expect(tries()).toBe(3);

@@ -1,6 +1,7 @@
 import { BlobStoreError } from '@millrace/assets';
 import { backoffMs } from '@millrace/platform';
 import { GatewayUnreachable } from './gateway.client';
+import { pause } from './pause';
 
 const RETRY_BASE_MS = 200;
 const RETRY_CAP_MS = 4_000;
@@ -9,9 +10,14 @@ const TRIES = 10;
 
 /**
  * Do again what the gateway, or the store behind it, did not answer or refused for now, not before it says. `work` must be safe to
- * repeat. @throws the last error.
+ * repeat. A signal that aborts ends a pause, and lets nothing be tried again; what is under way it does not end.
+ *
+ * @throws the last error; the reason of the signal.
  */
-export async function retried<T>(work: () => Promise<T>, tries = TRIES): Promise<T> {
+export async function retried<T>(
+  work: () => Promise<T>,
+  { tries = TRIES, signal }: { tries?: number; signal?: AbortSignal | undefined } = {},
+): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await work();
@@ -19,7 +25,8 @@ export async function retried<T>(work: () => Promise<T>, tries = TRIES): Promise
       if (!isPassing(error) || failures + 1 >= tries) throw error;
       const afterMs = error instanceof GatewayUnreachable ? error.retryAfterMs : 0;
       const pauseMs = afterMs + backoffMs(failures, RETRY_BASE_MS, RETRY_CAP_MS);
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await pause(pauseMs, signal);
+      signal?.throwIfAborted();
     }
   }
 }

@@ -1,3 +1,6 @@
+import { GatewayReportSchema } from '@millrace/contracts';
+import type { WorkerReport } from '@millrace/deployments';
+import type { EngineHealth } from '@millrace/engines';
 import { HEARTBEAT_EVERY_MS, PoolMembership } from './pool-membership';
 import type { PoolRegistry } from './pool-registry';
 
@@ -14,15 +17,20 @@ const fit = {
 
 let nowMs: number;
 let isAway: boolean;
+let reports: WorkerReport[];
 let membership: PoolMembership;
 beforeEach(() => {
   nowMs = 0;
   isAway = false;
+  reports = [];
   jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const registry: PoolRegistry = {
     ensurePool: () => Promise.resolve(),
     register: () => Promise.resolve(),
-    heartbeat: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve('ready')),
+    heartbeat: (_id, report) => {
+      reports.push(report);
+      return isAway ? Promise.reject(new Error('away')) : Promise.resolve('ready');
+    },
     warmUp: () => Promise.resolve(null),
     models: () => Promise.resolve(null),
     publish: () => Promise.resolve(''),
@@ -57,5 +65,28 @@ describe('a worker reaches PostgreSQL', () => {
     nowMs = 1_001;
     await beat();
     expect(membership.isInReach).toBe(true);
+  });
+});
+
+describe('a report', () => {
+  const engineWith = (problem: string): EngineHealth => ({ ready: false, problem, version: 't', residentModels: [] });
+  const LONG = 5_000;
+
+  it.each([
+    ['an engine', { healths: [engineWith(`It ended. ${'x'.repeat(LONG)} the cause`)] }],
+    ['the worker itself', { problem: `It ended. ${'x'.repeat(LONG)} the cause` }],
+    ['the models of the deployment', { modelsNote: `It ended. ${'x'.repeat(LONG)} the cause` }],
+  ])('with a long text of %s is one that a gateway takes, with its beginning and its end', async (_, part) => {
+    await membership.report('ready', { ...fit, capacity: 0, ...part });
+    const { problem, modelsNote } = GatewayReportSchema.parse(reports[0]);
+    expect(problem ?? modelsNote).toMatch(/^It ended\. x+…x+ the cause$/);
+    expect(problem ?? modelsNote).toHaveLength(2_000);
+  });
+
+  it.each([0, 1])('cuts no character in two, wherever the cut falls: %i', async (before) => {
+    await membership.report('ready', { ...fit, problem: 'x'.repeat(before) + '🙂'.repeat(LONG) });
+    const { problem } = GatewayReportSchema.parse(reports[0]);
+    expect(problem?.isWellFormed()).toBe(true);
+    expect(problem?.length).toBeGreaterThan(1_990);
   });
 });

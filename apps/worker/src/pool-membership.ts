@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { REPORT_TEXT_LENGTH, endsOf } from '@millrace/contracts';
 import { BOOT_TIMEOUT_MS, retryWhileStarting } from '@millrace/database';
 import type { OwnStart, WorkerState } from '@millrace/deployments';
 import type { EngineHealth } from '@millrace/engines';
@@ -74,7 +75,8 @@ export class PoolMembership {
 
   /**
    * Send a heartbeat. A worker that can run nothing is reported as starting: dispatching counts on nothing from it. One
-   * with some of its engines sick counts for less.
+   * with some of its engines sick counts for less. Of texts that are longer than a report may have, the middle is left out: one that were
+   * refused for it would have the worker count as lost.
    *
    * @returns whether an operator wants the worker to drain.
    */
@@ -91,8 +93,8 @@ export class PoolMembership {
       residentModels,
       diskModels,
       ...(modelCacheBytes !== null && { modelCacheBytes }),
-      problem: problem ?? healths.find((health) => !health.ready)?.problem ?? null,
-      modelsNote,
+      problem: bounded(problem ?? healths.find((health) => !health.ready)?.problem ?? null),
+      modelsNote: bounded(modelsNote),
       attemptMs,
       ...(start !== null && { start }),
       ...(capacity > 0 && { capacity }),
@@ -100,4 +102,8 @@ export class PoolMembership {
     this.reachedAtMs = Math.max(this.reachedAtMs, sentAtMs);
     return wanted === 'draining';
   }
+}
+
+function bounded(text: string | null): string | null {
+  return text && endsOf(text, REPORT_TEXT_LENGTH);
 }

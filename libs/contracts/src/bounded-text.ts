@@ -12,3 +12,13 @@ export function beginningOf(text: string, length: number): string {
 export function endOf(text: string, length: number): string {
   return text.length <= length ? text : `…${text.slice(-length).replace(/^[\uDC00-\uDFFF]/, '')}`;
 }
+
+/**
+ * The beginning and the end of a text, `length` of it at most with the `…` between them: what it is about stands at the beginning, and of
+ * what a program printed the cause stands at the end.
+ */
+export function endsOf(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const begins = Math.floor(length / 4);
+  return beginningOf(text, begins) + endOf(text, length - begins - 1).slice(1);
+}

@@ -47,7 +47,7 @@ export {
 } from './batch';
 export { DEPLOYMENT_LIMITS } from './limits/deployment-limits';
 export { boundedList } from './bounded-list';
-export { beginningOf, endOf } from './bounded-text';
+export { beginningOf, endOf, endsOf } from './bounded-text';
 export { MEMBER_ROLES, isOwners, scopesOfRole, type MemberRole } from './members';
 export { OPERATOR_ROLES, roleCovers, type OperatorRole } from './operators';
 export { EstimateSchema, type Estimate } from './estimate';
@@ -109,6 +109,7 @@ export {
   GatewayStoredSchema,
   GatewayTermsSchema,
   GatewayUploadEndSchema,
+  REPORT_TEXT_LENGTH,
   type GatewayAttempt,
   type GatewayEnd,
   type GatewayEvent,

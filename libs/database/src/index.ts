@@ -18,6 +18,7 @@ export { LOOKED_AT, byId, lookedAt, pageOfLookedAt, type IdSpan, type LookedAtRo
 export { MeasureTransactionsLoop } from './measure-transactions.loop';
 export { relaxedCommit } from './relaxed-commit';
 export { UNDONE_TRIES, repeatUndone } from './repeat-undone';
+export { storable } from './storable';
 export { assertSchema, awaitSchema } from './schema-version';
 export { besideTransaction } from './nested-connection';
 export { isLockTimeout, isStatementTimeout, isTransient, isUndone } from './transient';

@@ -35,6 +35,16 @@ it('reports that it is there without waiting for the disk: the next report says 
   expect(waits).toEqual([{ waits: 'off' }]);
 });
 
+it('records texts that PostgreSQL cannot store without what it cannot: programs print anything', async () => {
+  const id = await start(1, null);
+  const texts = { problem: 'it printed \0 and \ud83d', modelsNote: 'not \0' };
+  expect(await workers.heartbeat(test.database, id, { state: 'starting', residentModels: [], ...texts })).toBe(
+    'starting',
+  );
+  const stored = await test.database.models.worker.findUniqueOrThrow({ where: { id } });
+  expect(stored).toMatchObject({ problem: 'it printed \ufffd and \ufffd', modelsNote: 'not \ufffd' });
+});
+
 describe('the workers of a pool', () => {
   it('are counted by state, as others see them, and not once they have stopped', async () => {
     const [silent, stopped] = [await start(1, null), await start(1, null), await start(1, null)];

@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import { relaxedCommit, type Statements } from '@millrace/database';
+import { relaxedCommit, storable, type Statements } from '@millrace/database';
 import { deploymentPools } from './versions';
 import type { OwnStart } from './starts';
 
@@ -107,13 +107,15 @@ export class WorkerStore {
     report: WorkerReport,
     { onlyLive = false } = {},
   ): Promise<WorkerState | null> {
+    const problem = report.problem && storable(report.problem);
+    const modelsNote = report.modelsNote ? storable(report.modelsNote) : null;
     const [row] = await tx.rows<{ state: WorkerState }>(Prisma.sql`
       WITH worker AS (
-        UPDATE workers SET last_seen_at = now(), resident_models = ${report.residentModels}, problem = ${report.problem},
-          models_note = ${report.modelsNote ?? null},
+        UPDATE workers SET last_seen_at = now(), resident_models = ${report.residentModels}, problem = ${problem},
+          models_note = ${modelsNote},
           disk_models = coalesce(${report.diskModels ?? null}::text[], disk_models),
           model_cache_bytes = coalesce(${report.modelCacheBytes ?? null}::bigint, model_cache_bytes),
-          sick_since = CASE WHEN ${report.state} = 'starting' AND ${report.problem}::text IS NOT NULL THEN coalesce(sick_since, now()) END,
+          sick_since = CASE WHEN ${report.state} = 'starting' AND ${problem}::text IS NOT NULL THEN coalesce(sick_since, now()) END,
           capacity = coalesce(${report.capacity ?? null}::int, capacity),
           attempt_ms = coalesce(${report.attemptMs ?? null}::int, attempt_ms),
           boot_ms = coalesce(boot_ms, ${report.start?.bootMs ?? null}::int),

@@ -28,6 +28,8 @@ export const GATEWAY_POLL_MS = 20_000;
 
 /** Longest text of one field that a worker reports of itself. */
 const SHORT = 200;
+/** Longest text for an operator in a report of a worker, in UTF-16 units; it cuts what is longer. */
+export const REPORT_TEXT_LENGTH = 2_000;
 const MAX_MODELS = 10_000;
 const modelNames = listToFirstFault(z.string().max(1_024), MAX_MODELS);
 /** A message as a worker sends it back. */
@@ -71,9 +73,9 @@ export const GatewayReportSchema = z.object({
   diskModels: modelNames.optional(),
   /** What its cache of models can hold; absent: it has none. */
   modelCacheBytes: z.int().min(0).optional(),
-  problem: z.string().max(2_000).nullable(),
+  problem: z.string().max(REPORT_TEXT_LENGTH).nullable(),
   /** What is to be said of the models that the pool's deployment names; absent: nothing. */
-  modelsNote: z.string().max(2_000).nullable().optional(),
+  modelsNote: z.string().max(REPORT_TEXT_LENGTH).nullable().optional(),
   attemptMs: z.int().min(0).max(2_000_000_000).nullable().optional(),
   capacity: z.int().min(1).max(1_024).optional(),
   start: z

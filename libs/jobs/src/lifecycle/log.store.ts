@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
-import { statementPart, type StatementPart, type Statements } from '@millrace/database';
-import { storable, type Fence, type JobLog } from '../state';
+import { statementPart, storable, type StatementPart, type Statements } from '@millrace/database';
+import type { Fence, JobLog } from '../state';
 
 /**
  * Keep what an attempt has printed so far, in case its worker never reports the rest; also after another has ended the job.

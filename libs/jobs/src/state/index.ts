@@ -38,6 +38,6 @@ export {
 export { deadlineAndExpiry } from './lifetime.store';
 export { retryPolicyOf } from './retry-policy.store';
 export { hasRoomAnywhere, isForAnother, isReady, isSetAside, lackedRoom, roomOfJob } from './model-room.store';
-export { failureOrNull, progressOrNull, storable, storableJson, timingsOrNull } from './storable';
+export { failureOrNull, progressOrNull, storableJson, timingsOrNull } from './storable';
 export { WorkingPoolsStore } from './working-pools.store';
 export { TRANSITIONS, type Delivery } from './job-state';

@@ -1,4 +1,5 @@
 import type { Progress } from '@millrace/contracts';
+import { storable } from '@millrace/database';
 import { boundedFailure } from './bounded-failure';
 import { boundedProgress, boundedTimings } from './bounded-run';
 import type { JobFailure, NodeTiming } from './job';
@@ -26,9 +27,4 @@ export function storableJson(value: object): string {
     // Defines own properties: a name `__proto__` stays one.
     return Object.fromEntries(Object.entries(inner).map(([name, field]) => [storable(name), field as unknown]));
   });
-}
-
-/** PostgreSQL stores neither NUL nor half a surrogate pair; engines and their nodes print both, and clients send them. */
-export function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\ufffd');
 }

@@ -1252,6 +1252,7 @@ CREATE TABLE deployments (
     deleted_at timestamp(3) with time zone,
     warm_up text,
     models jsonb DEFAULT '[]'::jsonb NOT NULL,
+    moved_by_operator boolean DEFAULT false NOT NULL,
     CONSTRAINT deployments_pkey PRIMARY KEY (id),
     CONSTRAINT deployments_desired_state_check CHECK ((desired_state = ANY (ARRAY['running'::text, 'stopped'::text]))),
     CONSTRAINT deployments_price_check CHECK ((price_micros_per_second >= 0)),

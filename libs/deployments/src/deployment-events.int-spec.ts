@@ -100,9 +100,9 @@ describe('that a deployment takes jobs is a message to its account:', () => {
     await versions.add(database, id, 2, VERSION, 50);
     await world.addReadyWorker(`${id}-v2`);
     expect(await messages(endpointId)).toEqual([ready(id, 2)]);
-    await versions.endOther(database, id);
+    await versions.endOther(database, id, 'account');
     await versions.add(database, id, 3, VERSION, 50);
-    await versions.endOther(database, id);
+    await versions.endOther(database, id, 'account');
     await world.addReadyWorker(`${id}-v3`);
     expect(await messages(endpointId)).toEqual([ready(id, 2)]);
   });

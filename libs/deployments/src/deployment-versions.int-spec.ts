@@ -139,9 +139,9 @@ describe('another version of a deployment', () => {
     expect(await poolsPicked(id)).toEqual(new Set([id]));
     await world.addReadyWorker(`${id}-v2`);
     expect(await poolsPicked(id)).toEqual(new Set([id, `${id}-v2`]));
-    await versioning.weigh(world.test.database, id, 2, 100);
+    await versioning.weigh(world.test.database, id, 2, 100, 'account');
     expect(await poolsPicked(id)).toEqual(new Set([`${id}-v2`]));
-    await versioning.rollBack(world.test.database, id);
+    await versioning.rollBack(world.test.database, id, 'account');
     expect(await poolsPicked(id)).toEqual(new Set([id]));
   });
 
@@ -158,7 +158,7 @@ describe('another version of a deployment', () => {
   it('becomes the deployment’s own when that ends, and the next one has another number', async () => {
     const { id } = await two({ engineClass: 'dear' }, 30);
     await world.addReadyWorker(`${id}-v2`);
-    const left = await versioning.end(world.test.database, id, 1);
+    const left = await versioning.end(world.test.database, id, 1, 'account');
     expect(sharesOf(left)).toEqual([[2, 100, 'dear']]);
     expect(left).toMatchObject({ poolId: `${id}-v2`, priceMicrosPerSecond: 90n, state: 'ready' });
     expect(await poolsPicked(id)).toEqual(new Set([`${id}-v2`]));
@@ -168,7 +168,7 @@ describe('another version of a deployment', () => {
     ]);
     const { ended } = await versioning.list(left);
     expect(ended).toMatchObject([{ number: 1, poolId: id, engineClass: 'cpu' }]);
-    const back = await versioning.end(world.test.database, id, 3);
+    const back = await versioning.end(world.test.database, id, 3, 'account');
     expect(sharesOf(back)).toEqual([[2, 100, 'dear']]);
   });
 
@@ -177,9 +177,9 @@ describe('another version of a deployment', () => {
     const [mine, other] = ['known-1', 'known-2'].map((name) => [{ folder: 'vae', name }]);
     const { id, accountId } = await world.create({ models: mine });
     expect((await add(id)).beside?.models).toEqual(mine);
-    await versioning.end(world.test.database, id, 2);
+    await versioning.end(world.test.database, id, 2, 'account');
     await add(id, { models: other });
-    const left = await versioning.end(world.test.database, id, 1);
+    const left = await versioning.end(world.test.database, id, 1, 'account');
     expect(left.models).toEqual(other);
     const namedFor = (poolId: string): Promise<unknown> => starts.models(world.test.database, poolId);
     expect(await namedFor(`${id}-v3`)).toEqual({ accountId, models: other });
@@ -232,10 +232,10 @@ describe('another version of a deployment', () => {
   it('is refused by a number that no live version has, and where there is one alone', async () => {
     const { id } = await world.create();
     const { database } = world.test;
-    await expect(versioning.weigh(database, id, 1, 50)).rejects.toMatchObject({ code: 'invalid_request' });
-    await expect(versioning.rollBack(database, id)).rejects.toMatchObject({ code: 'invalid_request' });
-    await expect(versioning.end(database, id, 1)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(versioning.weigh(database, id, 1, 50, 'account')).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(versioning.rollBack(database, id, 'account')).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(versioning.end(database, id, 1, 'account')).rejects.toMatchObject({ code: 'invalid_request' });
     await add(id);
-    await expect(versioning.weigh(database, id, 3, 50)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(versioning.weigh(database, id, 3, 50, 'account')).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -2,7 +2,7 @@ import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Deployment } from './deployment';
 import type { Allowance, DeploymentLife, DeploymentReorder } from './deployment-life.service';
-import type { DeploymentVersionStore, EndedVersion } from './versions';
+import type { DeploymentVersionStore, EndedVersion, VersionActor } from './versions';
 import type { DeploymentsService } from './deployments.service';
 
 /** What a new version has otherwise than the present one. */
@@ -59,10 +59,10 @@ export class DeploymentVersioning {
    *
    * @throws Refusal `not_found` for a version that is not live, `invalid_request` where it is the only one.
    */
-  async weigh(tx: Statements, id: string, version: number, weight: number): Promise<Deployment> {
+  async weigh(tx: Statements, id: string, version: number, weight: number, by: VersionActor): Promise<Deployment> {
     const present = await this.deployments.locked(tx, id);
     const other = this.otherOf(present, version);
-    await this.store.weigh(tx, id, other === present ? weight : 100 - weight);
+    await this.store.weigh(tx, id, other === present ? weight : 100 - weight, by);
     return this.deployments.known(tx, id);
   }
 
@@ -72,11 +72,11 @@ export class DeploymentVersioning {
    *
    * @throws Refusal `invalid_request` where there is one version alone.
    */
-  async rollBack(tx: Statements, id: string): Promise<Deployment> {
+  async rollBack(tx: Statements, id: string, by: VersionActor): Promise<Deployment> {
     const present = await this.deployments.locked(tx, id);
     const [older, newer] = versionsOf(present).sort((a, b) => a.version - b.version);
     if (older === undefined || newer === undefined) throw oneAlone();
-    await this.store.weigh(tx, id, older === present ? 0 : 100);
+    await this.store.weigh(tx, id, older === present ? 0 : 100, by);
     return this.deployments.known(tx, id);
   }
 
@@ -85,11 +85,11 @@ export class DeploymentVersioning {
    *
    * @throws Refusal `not_found` for a version that is not live, `invalid_request` where it is the only one.
    */
-  async end(tx: Statements, id: string, version: number): Promise<Deployment> {
+  async end(tx: Statements, id: string, version: number, by: VersionActor): Promise<Deployment> {
     const present = await this.deployments.locked(tx, id);
     const staying = this.otherOf(present, version);
-    if (staying === present) await this.store.endOther(tx, id);
-    else await this.store.endOwn(tx, id);
+    if (staying === present) await this.store.endOther(tx, id, by);
+    else await this.store.endOwn(tx, id, by);
     return this.deployments.known(tx, id);
   }
 

@@ -8,7 +8,7 @@ export {
   type DeploymentReorder,
 } from './deployment-life.service';
 export { deploymentPools, versionOfJob } from './versions';
-export { DeploymentVersionStore, type EndedVersion } from './versions';
+export { DeploymentVersionStore, type EndedVersion, type VersionActor } from './versions';
 export { DeploymentVersioning, versionsOf, type DeploymentVersions } from './deployment-versions.service';
 export { DeploymentLifeStore } from './deployment-life.store';
 export { DeploymentStore } from './deployment.store';

@@ -174,7 +174,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     histories: new JobHistories(database, new JobHistoryStore()),
     operatorJobs: new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
     lifecycle,
-    retired: composeRetiredJobs(database, dispatcher),
+    retired: composeRetiredJobs(database, dispatcher, settings),
     versionFigures: new VersionFigures(database, new VersionFiguresStore()),
     reads,
     polls: new JobPolls(reads, live),
@@ -238,7 +238,7 @@ export function composeMaintenance(
       new ResumePausedJobsLoop(database, lifecycle),
       new EndCanceledJobsLoop(database, lifecycle),
       new RecallStoppedJobsLoop(database),
-      new MoveRetiredJobsLoop(composeRetiredJobs(database, dispatcher)),
+      new MoveRetiredJobsLoop(composeRetiredJobs(database, dispatcher, settings)),
       new DeleteDrainedDeploymentsLoop(database, new DrainedDeploymentStore()),
       new MeasureQueuesLoop(database, new QueueDepthStore(), metrics),
       new CountJobsLoop(database, new JobMoveStore(), metrics, settings),
@@ -259,8 +259,13 @@ export function composeMaintenance(
 }
 
 /** Wire what takes jobs from versions of deployments that are out of use. */
-function composeRetiredJobs(database: Database, dispatcher: Pick<Dispatcher, 'requestDispatch'>): RetiredJobs {
-  return new RetiredJobs(database, new RetiredPoolStore(), (poolId) => dispatcher.requestDispatch(poolId));
+function composeRetiredJobs(
+  database: Database,
+  dispatcher: Pick<Dispatcher, 'requestDispatch'>,
+  { priceMicrosPerSecond }: Pick<BillingSettings, 'priceMicrosPerSecond'>,
+): RetiredJobs {
+  const store = new RetiredPoolStore(BigInt(priceMicrosPerSecond));
+  return new RetiredJobs(database, store, (poolId) => dispatcher.requestDispatch(poolId));
 }
 
 /** What moves jobs, in every process that does, and counts them by pool. A move asks the dispatcher to fill the lane. */

@@ -9,6 +9,7 @@ import {
   type Allowance,
   type Deployment,
   type DeploymentVersions,
+  type VersionActor,
 } from '@millrace/deployments';
 import { RetiredJobs, VersionFigures, type VersionFigure } from '@millrace/jobs';
 import { Turns } from '@millrace/platform';
@@ -58,19 +59,25 @@ export class DeploymentVersionActs {
   }
 
   /** @throws Refusal `invalid_request` where no weight is given. */
-  weigh(operator: Operator, id: string, version: number, weight: number | undefined): Promise<ComparedVersions> {
+  weigh(
+    operator: Operator,
+    id: string,
+    version: number,
+    weight: number | undefined,
+    by: VersionActor,
+  ): Promise<ComparedVersions> {
     if (weight === undefined)
       throw Refusal.ofFields([{ field: 'weight', reason: 'must be a whole number from 0 to 100' }]);
     const details = { version, weight };
-    return this.act(operator, id, 'version_weigh', details, (tx) => this.versioning.weigh(tx, id, version, weight));
+    return this.act(operator, id, 'version_weigh', details, (tx) => this.versioning.weigh(tx, id, version, weight, by));
   }
 
-  rollBack(operator: Operator, id: string): Promise<ComparedVersions> {
-    return this.act(operator, id, 'rollback', {}, (tx) => this.versioning.rollBack(tx, id));
+  rollBack(operator: Operator, id: string, by: VersionActor): Promise<ComparedVersions> {
+    return this.act(operator, id, 'rollback', {}, (tx) => this.versioning.rollBack(tx, id, by));
   }
 
-  end(operator: Operator, id: string, version: number): Promise<ComparedVersions> {
-    return this.act(operator, id, 'version_end', { version }, (tx) => this.versioning.end(tx, id, version));
+  end(operator: Operator, id: string, version: number, by: VersionActor): Promise<ComparedVersions> {
+    return this.act(operator, id, 'version_end', { version }, (tx) => this.versioning.end(tx, id, version, by));
   }
 
   private async act(

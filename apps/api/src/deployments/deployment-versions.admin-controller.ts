@@ -39,19 +39,22 @@ export class DeploymentVersionsAdminController {
     const version = Number(input.params.version);
     return presentVersionsToOperator(
       this.presenter,
-      await this.versions.weigh(input.operator, id, version, input.body.weight),
+      await this.versions.weigh(input.operator, id, version, input.body.weight, 'operator'),
     );
   }
 
   @Serves(rollBack)
   async rollBack(input: InputOf<typeof rollBack>): Promise<Answer> {
-    return presentVersionsToOperator(this.presenter, await this.versions.rollBack(input.operator, input.params.id));
+    return presentVersionsToOperator(
+      this.presenter,
+      await this.versions.rollBack(input.operator, input.params.id, 'operator'),
+    );
   }
 
   @Serves(endVersion)
   async end(input: InputOf<typeof endVersion>): Promise<Answer> {
     const id = input.params.id;
-    const ended = await this.versions.end(input.operator, id, Number(input.params.version));
+    const ended = await this.versions.end(input.operator, id, Number(input.params.version), 'operator');
     return presentVersionsToOperator(this.presenter, ended);
   }
 }

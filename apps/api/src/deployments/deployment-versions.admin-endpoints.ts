@@ -63,7 +63,7 @@ export const rollBack = defineEndpoint({
   params,
   summary: 'Roll back to the older version',
   description:
-    'The older of the two live versions takes all jobs at once, and those that wait for the newer one. What runs on the newer one runs to its end.',
+    'The older of the two live versions takes all jobs at once, and those that wait for the newer one, which cost no more than was agreed. What runs on the newer one runs to its end.',
   answers,
 });
 
@@ -75,6 +75,7 @@ export const endVersion = defineEndpoint({
   path: '/admin/v1/deployments/{id}/versions/{version}',
   params: versionParams,
   summary: 'End a version',
-  description: 'The other one takes all jobs, and those that wait for it. Its workers go when what they run has ended.',
+  description:
+    'The other one takes all jobs, and those that wait for it, which cost no more than was agreed. Its workers go when what they run has ended.',
   answers,
 });

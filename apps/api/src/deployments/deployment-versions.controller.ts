@@ -52,7 +52,13 @@ export class DeploymentVersionsController {
     const version = Number(input.params.version);
     return presentVersions(
       this.presenter,
-      await this.versions.weigh(actorOf(input.visitor.caller, input.request), id, version, input.body.weight),
+      await this.versions.weigh(
+        actorOf(input.visitor.caller, input.request),
+        id,
+        version,
+        input.body.weight,
+        'account',
+      ),
     );
   }
 
@@ -60,7 +66,7 @@ export class DeploymentVersionsController {
   async rollBack(input: InputOf<typeof rollBackDeployment>): Promise<Answer> {
     return presentVersions(
       this.presenter,
-      await this.versions.rollBack(actorOf(input.visitor.caller, input.request), await this.ownId(input)),
+      await this.versions.rollBack(actorOf(input.visitor.caller, input.request), await this.ownId(input), 'account'),
     );
   }
 
@@ -71,6 +77,7 @@ export class DeploymentVersionsController {
       actorOf(input.visitor.caller, input.request),
       id,
       Number(input.params.version),
+      'account',
     );
     return presentVersions(this.presenter, ended);
   }

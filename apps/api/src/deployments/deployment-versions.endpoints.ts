@@ -63,7 +63,7 @@ export const rollBackDeployment = defineEndpoint({
   params,
   summary: 'Roll back to the older version',
   description:
-    'The older of the two live versions takes all jobs at once, and those that wait for the newer one. What runs on the newer one runs to its end.',
+    'The older of the two live versions takes all jobs at once, and those that wait for the newer one, at its own price. What runs on the newer one runs to its end.',
   answers,
 });
 
@@ -75,6 +75,7 @@ export const endDeploymentVersion = defineEndpoint({
   path: '/platform/v1/deployments/{id}/versions/{version}',
   params: versionParams,
   summary: 'End a version',
-  description: 'The other one takes all jobs, and those that wait for it. Its workers go when what they run has ended.',
+  description:
+    'The other one takes all jobs, and those that wait for it, at its own price. Its workers go when what they run has ended.',
   answers,
 });

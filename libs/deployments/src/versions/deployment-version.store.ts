@@ -6,6 +6,9 @@ import { poolOfVersion, versionOfPool } from './version';
 /** What a version of a deployment is made of. */
 export type VersionDraft = Omit<DeploymentDraft, 'accountId' | 'name' | 'demo'>;
 
+/** Who takes a version out of use. Jobs that move to another one for an operator never cost more for it. */
+export type VersionActor = 'account' | 'operator';
+
 /** A version that takes no jobs any more. */
 export interface EndedVersion {
   number: number;
@@ -45,22 +48,32 @@ export class DeploymentVersionStore {
     }
   }
 
+  /** Record who takes versions out of use: `RetiredPoolStore` of `libs/jobs` prices by it the jobs that move. */
+  private async noteActor(tx: Statements, id: string, by: VersionActor): Promise<void> {
+    await tx.execute(
+      Prisma.sql`UPDATE deployments SET moved_by_operator = ${by === 'operator'} WHERE id = ${id}::uuid`,
+    );
+  }
+
   /** The share of the version beside the deployment's own, in percent. */
-  async weigh(tx: Statements, id: string, weight: number): Promise<void> {
+  async weigh(tx: Statements, id: string, weight: number, by: VersionActor): Promise<void> {
+    await this.noteActor(tx, id, by);
     await tx.execute(Prisma.sql`
       UPDATE deployment_versions SET weight = ${weight}
       WHERE deployment_id = ${id}::uuid AND ended_at IS NULL`);
   }
 
   /** End the version beside the deployment's own. */
-  async endOther(tx: Statements, id: string): Promise<void> {
+  async endOther(tx: Statements, id: string, by: VersionActor): Promise<void> {
+    await this.noteActor(tx, id, by);
     await tx.execute(Prisma.sql`
       UPDATE deployment_versions SET ended_at = now(), weight = 0, wanted_at = NULL
       WHERE deployment_id = ${id}::uuid AND ended_at IS NULL`);
   }
 
   /** End the deployment's own version: the two change places. One statement, so that no reading finds neither. */
-  async endOwn(tx: Statements, id: string): Promise<void> {
+  async endOwn(tx: Statements, id: string, by: VersionActor): Promise<void> {
+    await this.noteActor(tx, id, by);
     await tx.execute(Prisma.sql`
       WITH other AS (
         SELECT * FROM deployment_versions WHERE deployment_id = ${id}::uuid AND ended_at IS NULL FOR UPDATE

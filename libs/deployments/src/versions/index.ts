@@ -1,4 +1,9 @@
 export { deploymentPools, versionOfJob } from './deployment-pools.store';
-export { DeploymentVersionStore, type EndedVersion, type VersionDraft } from './deployment-version.store';
+export {
+  DeploymentVersionStore,
+  type EndedVersion,
+  type VersionActor,
+  type VersionDraft,
+} from './deployment-version.store';
 export { pickVersions } from './pick-version';
 export { versionOfPool } from './version';

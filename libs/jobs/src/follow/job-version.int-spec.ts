@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import type { Progress } from '@millrace/contracts';
+import { newId, type Progress } from '@millrace/contracts';
 import { WorkerStore } from '@millrace/deployments';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { OutputJobs } from '../fixtures/output-jobs';
@@ -52,12 +52,17 @@ async function claimed(): Promise<ClaimedAttempt> {
 
 it('the version of a job is another whenever a poll shows something else, and is read alone as it is read with the job', async () => {
   const { poolId: otherPool } = await makePool(test.database);
+  for (const poolId of [otherPool, made.jobs.poolId]) {
+    await test.database.models.deployment.create({
+      data: { id: newId(), accountId: made.jobs.accountId, name: 'a version', poolId },
+    });
+  }
   const first = await made.jobs.submit(0n, 0n);
   const id = (await made.jobs.submit(0n, 0n)) ?? '';
   const versions: JobVersion[] = [];
   const moveTo = async (toPoolId: string): Promise<void> => {
     const [{ poolId } = { poolId: '' }] = await test.database.models.job.findMany({ where: { id } });
-    await test.database.transaction((tx) => new RetiredPoolStore().move(tx, { poolId, toPoolId }, 1));
+    await test.database.transaction((tx) => new RetiredPoolStore(0n).move(tx, { poolId, toPoolId }, 1));
   };
   const look = async (): Promise<JobVersion> => {
     const { version } = await polls().read(scope, id, { withLogs: true });

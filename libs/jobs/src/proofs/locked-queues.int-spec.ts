@@ -116,7 +116,7 @@ describe('while the queue of an account is locked, those of others go on', () =>
         },
       });
       if (where === 'the pool that stays') await world.submit({ accountId: held.accountId, poolId: stays });
-      const retired = new RetiredJobs(test.database, new RetiredPoolStore(), () => undefined);
+      const retired = new RetiredJobs(test.database, new RetiredPoolStore(1_000n), () => undefined);
       const move = (): Promise<number> => retired.moveOn(deploymentId);
       const poolOf = async ({ id }: Queued): Promise<string> =>
         (await test.database.models.job.findUniqueOrThrow({ where: { id } })).poolId;

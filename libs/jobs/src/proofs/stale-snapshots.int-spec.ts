@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import { newId } from '@millrace/contracts';
 import { besideTransaction, type Statements } from '@millrace/database';
 import { createTestDatabase, eventually, makePool, type TestDatabase } from '@millrace/testing';
 import { JobAudit } from '../audit';
@@ -154,8 +155,10 @@ describe('a statement that waited for another counts in a row that this one has 
     const jobs = await CreditJobs.make(test, 100_000n);
     const jobId = await jobs.submit(30_000n, PRICE);
     const { poolId: toPoolId } = await makePool(test.database);
+    const { accountId } = jobs;
+    await test.database.models.deployment.create({ data: { id: newId(), accountId, name: 'stays', poolId: toPoolId } });
     const moved = await behind(
-      (tx) => new RetiredPoolStore().move(tx, { poolId: jobs.poolId, toPoolId }, 500),
+      (tx) => new RetiredPoolStore(PRICE).move(tx, { poolId: jobs.poolId, toPoolId }, 500),
       () => jobs.cancelQueued(jobId ?? ''),
     );
     expect(moved?.status).toBe('canceled');

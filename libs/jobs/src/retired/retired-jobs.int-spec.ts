@@ -1,11 +1,16 @@
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
-import { JobWorld } from '../fixtures/job-world';
+import { JobAudit } from '../audit';
+import { JobWorld, endingOf } from '../fixtures/job-world';
+import { resumePaused, retryJob } from '../lifecycle/retry.store';
 import { TurnStore } from '../rotation';
 import { ONE_TURN } from '../rotation/turn.store';
 import { RetiredJobs } from './retired-jobs.service';
 import { RetiredPoolStore } from './retired-pool.store';
+
+/** Of a version without a price of its own; jobs of tests are accepted at the same. */
+const PRICE = 1_000n;
 
 let test: TestDatabase;
 let world: JobWorld;
@@ -15,7 +20,7 @@ beforeEach(async () => {
   test = await createTestDatabase();
   world = new JobWorld(test);
   dispatched = [];
-  retired = new RetiredJobs(test.database, new RetiredPoolStore(), (poolId) => dispatched.push(poolId));
+  retired = new RetiredJobs(test.database, new RetiredPoolStore(PRICE), (poolId) => dispatched.push(poolId));
 });
 afterEach(() => test.drop());
 
@@ -50,6 +55,98 @@ const miscounts = (): Promise<unknown[]> =>
     WHERE q.waiting <> (SELECT count(*) FROM jobs j WHERE (j.pool_id, j.account_id, j.delivery) = (q.pool_id, q.account_id, 'waiting'))
        OR q.in_flight <> (SELECT count(*) FROM jobs j WHERE (j.pool_id, j.account_id) = (q.pool_id, q.account_id)
                             AND j.delivery IN ('dispatched', 'leased'))`);
+
+/** What versions cost: the pool that stays, and the newer one that jobs were accepted on. */
+async function priced(dear: bigint | null, movedByOperator = false): Promise<TwoVersions> {
+  const versions = await twoVersions(0);
+  await test.database.models.deployment.update({
+    where: { id: versions.id },
+    data: { priceMicrosPerSecond: dear, movedByOperator },
+  });
+  return versions;
+}
+/** Run the next job of a pool for 20 s. @returns what it was charged. */
+async function chargedFor20Seconds(poolId: string): Promise<bigint | null | undefined> {
+  const claimed = await world.start({ poolId });
+  await world.claimedSecondsAgo(claimed.jobId, 60);
+  await world.beat(claimed, 10_000);
+  return (await world.end(claimed, endingOf('succeeded', { engineMs: 20_000 })))?.chargedMicros;
+}
+const findings = async (): Promise<unknown[]> => {
+  const found: unknown[] = [];
+  for await (const finding of new JobAudit(test.database).findings()) found.push(finding);
+  return found;
+};
+const CHEAP = { priceMicrosPerSecond: 10n, holdMicros: 6_000n };
+
+describe('what jobs of a version out of use cost where they run instead', () => {
+  it('is the price there, when their account rolled back: each time again, and their holds grow with it', async () => {
+    const { older, newer } = await priced(900n);
+    const { accountId } = await world.submit({ poolId: newer, ...CHEAP });
+    expect(await retired.moveOn(null)).toBe(1);
+    expect(await chargedFor20Seconds(older)).toBe(18_000n);
+    for (let round = 0; round < 2; round += 1) {
+      await world.submit({ poolId: newer, accountId, ...CHEAP });
+      expect(await retired.moveOn(null)).toBe(1);
+      expect(await chargedFor20Seconds(older)).toBe(18_000n);
+    }
+    expect(await findings()).toEqual([]);
+  });
+
+  it('is the price of the platform where that version has none of its own', async () => {
+    const { older, newer } = await priced(null);
+    await world.submit({ poolId: newer, ...CHEAP });
+    expect(await retired.moveOn(null)).toBe(1);
+    expect(await chargedFor20Seconds(older)).toBe(20_000n);
+  });
+
+  it.each([
+    ['dearer', 900n, 200n],
+    ['cheaper', 4n, 80n],
+  ])(
+    'is never more than was agreed when an operator took it out of use, where the other one is %s',
+    async (_how, price, charged) => {
+      const { older, newer } = await priced(price, true);
+      await world.submit({ poolId: newer, ...CHEAP });
+      expect(await retired.moveOn(null)).toBe(1);
+      expect(await chargedFor20Seconds(older)).toBe(charged);
+    },
+  );
+
+  it('is never more than their submission allowed', async () => {
+    const { older, newer } = await priced(900n);
+    await world.submit({ poolId: newer, ...CHEAP, spendLimitMicros: 7_000n });
+    expect(await retired.moveOn(null)).toBe(1);
+    const claimed = await world.start({ poolId: older });
+    await world.claimedSecondsAgo(claimed.jobId, 60);
+    expect((await world.beat(claimed, 10_000))?.exhausted).toBe(true);
+    expect((await world.end(claimed, endingOf('succeeded', { engineMs: 20_000 })))?.chargedMicros).toBe(7_000n);
+    expect(await findings()).toEqual([]);
+  });
+
+  it('has one price: those of which something is billed run where they were, unless the price is the same', async () => {
+    const { id, older, newer } = await priced(900n);
+    const retry = { max: 1, on: ['node_execution_error' as const], pause_seconds: 0 };
+    const { id: jobId } = await world.submit({ poolId: newer, ...CHEAP, retry });
+    const first = await world.start({ poolId: newer });
+    await world.claimedSecondsAgo(jobId, 60);
+    await retryJob(test.database, { kind: 'fence', fence: first }, endingOf('node_failed', { engineMs: 20_000 }));
+    await test.database.execute(Prisma.sql`UPDATE jobs SET retry_at = now() WHERE id = ${jobId}::uuid`);
+    await resumePaused(test.database, [jobId]);
+    expect([await retired.moveOn(null), await poolOf(jobId)]).toEqual([0, newer]);
+    await test.database.models.deployment.update({ where: { id }, data: { priceMicrosPerSecond: 10n } });
+    expect([await retired.moveOn(null), await poolOf(jobId)]).toEqual([1, older]);
+    expect(await chargedFor20Seconds(older)).toBe(400n);
+    expect(await findings()).toEqual([]);
+  });
+
+  it('is nothing for those that were accepted for nothing: no cap counts them, so they run where they were', async () => {
+    const { newer } = await priced(900n);
+    const free = await world.submit({ poolId: newer, priceMicrosPerSecond: 0n, holdMicros: 0n });
+    expect([await retired.moveOn(null), await poolOf(free.id)]).toEqual([0, newer]);
+    expect(await chargedFor20Seconds(newer)).toBe(0n);
+  });
+});
 
 describe('jobs of a version out of use', () => {
   it.each([false, true])(

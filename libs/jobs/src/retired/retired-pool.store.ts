@@ -11,11 +11,24 @@ export interface RetiredPool {
 const numberOf = (poolId: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`coalesce(substring(${poolId} FROM '-v([0-9]+)$')::int, 1)`;
 
+/** What a job `j` costs in the pool of `terms`: the price there, but for an act of an operator no more than it was accepted at. */
+const priceThere = Prisma.sql`
+  CASE WHEN terms.moved_by_operator THEN least(j.price_micros_per_second, terms.price) ELSE terms.price END`;
+/**
+ * A job has one price. It moves to another one only before anything of it is billed, and only where it holds credits, by which caps
+ * know what costs something.
+ */
+const mayMove = Prisma.sql`
+  (j.price_micros_per_second = ${priceThere} OR j.held_micros > 0 AND j.billable_ms = 0 AND j.lost_engine_ms = 0)`;
+
 /**
  * The SQL that takes jobs from versions out of use: one that has ended, and one that was rolled back: it is newer than the other one,
  * and has no share. Jobs of an older one without a share run there: the newer one may not be ready yet.
  */
 export class RetiredPoolStore {
+  /** @param defaultPriceMicrosPerSecond the price of a version that has none of its own. */
+  constructor(private readonly defaultPriceMicrosPerSecond: bigint) {}
+
   /** Pools with jobs that can run elsewhere, `limit` at most; of one deployment where it is given. */
   async list(tx: Statements, limit: number, deploymentId: string | null): Promise<RetiredPool[]> {
     const some = deploymentId === null ? Prisma.empty : Prisma.sql`AND d.id = ${deploymentId}`;
@@ -34,12 +47,25 @@ export class RetiredPoolStore {
       )
       SELECT r.pool_id, r.to_pool_id FROM retired r
       WHERE EXISTS (SELECT FROM account_queues q WHERE q.pool_id = r.pool_id AND q.waiting + q.in_flight > 0)
-        AND EXISTS (SELECT FROM jobs j WHERE j.pool_id = r.pool_id AND j.delivery IN ('waiting', 'dispatched'))
+        AND EXISTS (SELECT FROM jobs j, ${this.terms(Prisma.sql`r.to_pool_id`)} terms
+                    WHERE j.pool_id = r.pool_id AND j.delivery IN ('waiting', 'dispatched') AND ${mayMove})
       ORDER BY r.pool_id LIMIT ${limit}`);
   }
 
+  /** What jobs cost in the pool of a live version; no row where there is none. */
+  private terms(poolId: Prisma.Sql): Prisma.Sql {
+    return Prisma.sql`LATERAL (
+      SELECT coalesce(version.price, ${this.defaultPriceMicrosPerSecond}::bigint) AS price, version.moved_by_operator
+      FROM (
+        SELECT d.price_micros_per_second AS price, d.moved_by_operator FROM deployments d WHERE d.pool_id = ${poolId}
+        UNION ALL
+        SELECT v.price_micros_per_second, d.moved_by_operator FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id
+        WHERE v.pool_id = ${poolId} AND v.ended_at IS NULL
+      ) version)`;
+  }
+
   /**
-   * Let jobs that no worker has claimed wait in another pool, `limit` at most, each in its place by priority and age. Accounts whose queues
+   * Let jobs that no worker has claimed wait in another pool, at the price there, `limit` at most, each in its place by priority and age. Accounts whose queues
    * another statement has locked are passed over, and so are jobs that a dispatch or an end holds: a later call moves these. It waits for none
    * of them, so that it may lock queues before jobs, as a dispatch does. Each statement of the transaction sees what the one before has locked.
    *
@@ -50,11 +76,11 @@ export class RetiredPoolStore {
     if (accounts.length === 0) return 0;
     const moved = await tx.rows<{ accountId: string; waiting: number; dispatched: number }>(Prisma.sql`
       WITH old AS (
-        SELECT id, delivery FROM jobs
-        WHERE pool_id = ${pools.poolId} AND account_id = ANY(${accounts}::uuid[]) AND delivery IN ('waiting', 'dispatched')
-        ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED
+        SELECT j.id, j.delivery, ${priceThere} AS price FROM jobs j, ${this.terms(Prisma.sql`${pools.toPoolId}`)} terms
+        WHERE j.pool_id = ${pools.poolId} AND j.account_id = ANY(${accounts}::uuid[]) AND j.delivery IN ('waiting', 'dispatched') AND ${mayMove}
+        ORDER BY j.id LIMIT ${limit} FOR UPDATE OF j SKIP LOCKED
       ), moved AS (
-        UPDATE jobs j SET pool_id = ${pools.toPoolId}, delivery = 'waiting', dispatched_at = NULL, updated_at = now()
+        UPDATE jobs j SET pool_id = ${pools.toPoolId}, price_micros_per_second = old.price, delivery = 'waiting', dispatched_at = NULL, updated_at = now()
         FROM old WHERE j.id = old.id RETURNING j.account_id, old.delivery
       )
       SELECT account_id, (count(*) FILTER (WHERE delivery = 'waiting'))::int AS waiting,

@@ -92,11 +92,11 @@ export class DeploymentLife {
       await this.assertWithin(tx, before.accountId, { maxWorkers, poolId: before.poolId }, allowance);
     }
     await this.assertModels(tx, before.accountId, changes.models);
-    const { engineClass } = changes;
+    const engineClass = otherClass(changes, before);
     const terms = engineClass === undefined ? {} : await this.termsOf(tx, { engineClass });
     const priced = allowance === null ? { ...terms, priceMicrosPerSecond: changes.priceMicrosPerSecond } : terms;
     const warmUp = graph === undefined || graph === null ? graph : await this.checkedWarmUp(graph, before);
-    await this.store.change(tx, id, { ...changes, ...priced, warmUp });
+    await this.store.change(tx, id, { ...changes, engineClass, ...priced, warmUp });
     return this.deployments.known(tx, id);
   }
 
@@ -138,9 +138,10 @@ export class DeploymentLife {
     await this.assertModels(tx, present.accountId, changes.models);
     assertInOrder(minWorkers, maxWorkers);
     if (allowance !== null) await this.assertWithin(tx, present.accountId, { maxWorkers }, allowance);
-    const { engineClass = present.engineClass } = changes;
+    const other = otherClass(changes, present);
+    const engineClass = other ?? present.engineClass;
     const terms =
-      changes.engineClass === undefined
+      other === undefined
         ? { engine: present.engine as VersionDraft['engine'], priceMicrosPerSecond: present.priceMicrosPerSecond }
         : await this.termsOf(tx, { engineClass });
     const own = allowance === null ? changes.priceMicrosPerSecond : undefined;
@@ -151,7 +152,7 @@ export class DeploymentLife {
       return { ...scale, engineClass, engine: terms.engine, priceMicrosPerSecond, warmUp };
     }
     // What workers of another class can run nobody knows yet.
-    const known = changes.engineClass === undefined ? present : { catalogueDigest: null };
+    const known = other === undefined ? present : { catalogueDigest: null };
     const warmUp = await this.checkedWarmUp(graph, known);
     return { ...scale, engineClass, engine: terms.engine, priceMicrosPerSecond, warmUp };
   }
@@ -205,6 +206,14 @@ export class DeploymentLife {
     const wait = `${leaving} that are too many by now, or of versions that have ended, count until they have stopped.`;
     throw new Refusal('deployment_limit', leaving === 0 ? bound : `${bound} ${wait}`);
   }
+}
+
+/** The class that changes name, if it is another one: with the same one its terms stay, which an operator may have set. */
+function otherClass(
+  { engineClass }: Pick<DeploymentReorder, 'engineClass'>,
+  present: Pick<Deployment, 'engineClass'>,
+): string | undefined {
+  return engineClass === present.engineClass ? undefined : engineClass;
 }
 
 function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {

@@ -2,14 +2,11 @@ import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { eventually } from '@millrace/testing';
-import { DeploymentLife } from './deployment-life.service';
-import { DeploymentLifeStore } from './deployment-life.store';
+import type { DeploymentLife } from './deployment-life.service';
 import { WorkerStartStore } from './starts';
 import { DeploymentVersionStore } from './versions';
 import { DeploymentVersioning, versionsOf } from './deployment-versions.service';
 import type { Deployment } from './deployment';
-import { EngineClassStore } from './engine-class.store';
-import { readEngineClasses } from './engine-class';
 import { DeploymentWorld, VERSION } from './fixtures/deployment-world';
 
 let world: DeploymentWorld;
@@ -17,26 +14,12 @@ let life: DeploymentLife;
 let versioning: DeploymentVersioning;
 beforeAll(async () => {
   world = await DeploymentWorld.open();
-  const { database } = world.test;
-  const classes = new EngineClassStore();
-  const document = {
-    classes: [
-      { name: 'cpu', engine: 'cpu' },
-      { name: 'dear', engine: 'cpu', priceMicrosPerSecond: 90 },
-    ],
-  };
-  await classes.reconcile(database, readEngineClasses(JSON.stringify(document)));
-  const catalogues = { read: () => Promise.resolve({}) };
-  life = new DeploymentLife(
-    database,
-    world.service,
-    new DeploymentLifeStore(),
-    classes,
-    catalogues,
-    async () => 0,
-    async (_tx, _accountId, models) => models.filter(({ name }) => !name.startsWith('known')),
-  );
-  versioning = new DeploymentVersioning(database, world.service, life, new DeploymentVersionStore());
+  await world.offer([
+    { name: 'cpu', engine: 'cpu' },
+    { name: 'dear', engine: 'cpu', priceMicrosPerSecond: 90 },
+  ]);
+  life = world.life;
+  versioning = new DeploymentVersioning(world.test.database, world.service, life, new DeploymentVersionStore());
 });
 afterAll(() => world.test.drop());
 

@@ -205,16 +205,18 @@ function composeDeployments(
   const catalogues = new CatalogueReader(database, new CatalogueStore());
   const deployments = new DeploymentsService(database, new DeploymentStore());
   const targets = new Targets(database, new PoolStore(), catalogues, deployments, BigInt(priceMicrosPerSecond));
+  const versions = new DeploymentVersionStore();
   const life = new DeploymentLife(
     database,
     deployments,
     new DeploymentLifeStore(),
+    versions,
     new EngineClassStore(),
     catalogues,
     (tx, id) => queues.livingIn(tx, id),
     (tx, accountId, named) => models.lacking(tx, accountId, named),
   );
-  const versioning = new DeploymentVersioning(database, deployments, life, new DeploymentVersionStore());
+  const versioning = new DeploymentVersioning(database, deployments, life, versions);
   const tokens = new WorkerTokens(database, new WorkerTokenStore(), new PoolStore(), pool);
   return [deployments, life, versioning, targets, new WorkerStore(), new WorkerStartStore(), new PoolStore(), tokens];
 }

@@ -1,5 +1,6 @@
 import type { Deployment } from './deployment';
-import { DeploymentWorld } from './fixtures/deployment-world';
+import { DeploymentWorld, VERSION } from './fixtures/deployment-world';
+import { DeploymentVersionStore } from './versions';
 
 const ALLOWANCE = { deployments: 100, workers: 100 };
 
@@ -9,6 +10,7 @@ beforeAll(async () => {
   await world.offer([
     { name: 'cpu', engine: 'cpu', priceMicrosPerSecond: 10 },
     { name: 'dear', engine: 'cpu', priceMicrosPerSecond: 90 },
+    { name: 'dearer', engine: 'cpu', priceMicrosPerSecond: 91 },
   ]);
 });
 afterAll(() => world.test.drop());
@@ -17,6 +19,68 @@ afterAll(() => world.test.drop());
 const priced = (): Promise<Deployment> => world.create({ priceMicrosPerSecond: 3n });
 const change = (id: string, changes: object): Promise<Deployment> =>
   world.test.database.transaction((tx) => world.life.change(tx, id, changes, ALLOWANCE));
+
+describe('another class that an account changes to', () => {
+  it('is a version with a pool of its own, made as the one before that has ended', async () => {
+    const { id, poolId } = await world.create({
+      queueLimit: 5,
+      minWorkers: 1,
+      maxWorkers: 2,
+      priceMicrosPerSecond: 10n,
+    });
+    await world.addReadyWorker(poolId);
+    const changed = await change(id, { engineClass: 'dear', attemptLimitSeconds: 60 });
+    expect(changed).toMatchObject({
+      ...{ version: 2, poolId: `${id}-v2`, engineClass: 'dear', priceMicrosPerSecond: 90n, state: 'provisioning' },
+      ...{ queueLimit: 5, attemptLimitSeconds: 60, minWorkers: 1, maxWorkers: 2, beside: null, weight: 100 },
+    });
+    const { models } = world.test.database;
+    const [before, { wantedAt }] = await Promise.all([
+      models.deploymentVersion.findFirstOrThrow({ where: { deploymentId: id } }),
+      models.deployment.findUniqueOrThrow({ where: { id } }),
+    ]);
+    expect(before).toMatchObject({ number: 1, poolId, engineClass: 'cpu', priceMicrosPerSecond: 10n, weight: 0 });
+    expect([before.endedAt, wantedAt]).toEqual([expect.any(Date), expect.any(Date)]);
+    expect((await models.pool.findUniqueOrThrow({ where: { id: poolId } })).attemptLimitSeconds).toBeNull();
+    await world.addReadyWorker(`${id}-v2`);
+    expect(await world.state(id)).toBe('ready');
+  });
+
+  it('takes no jobs on workers of the one before, at either price', async () => {
+    const { id, poolId } = await world.create();
+    await world.addReadyWorker(poolId);
+    await change(id, { engineClass: 'dear' });
+    await expect(world.targets.deployment(id)).rejects.toMatchObject({ code: 'deployment_not_ready' });
+    await world.addReadyWorker(`${id}-v2`);
+    expect(await world.targets.deployment(id)).toMatchObject({ poolId: `${id}-v2`, priceMicrosPerSecond: 90n });
+  });
+
+  it('leaves the version beside it and its share as they are, and begins no worker of a stopped deployment', async () => {
+    const { database } = world.test;
+    const { id } = await world.create();
+    await new DeploymentVersionStore().add(database, id, 2, VERSION, 30);
+    await world.service.stop(database, id);
+    const changed = await change(id, { engineClass: 'dear' });
+    expect(changed).toMatchObject({ version: 3, weight: 70, beside: { version: 2, weight: 30 }, state: 'stopped' });
+    const { wantedAt } = await database.models.deployment.findUniqueOrThrow({ where: { id } });
+    expect(wantedAt).toBeNull();
+  });
+
+  it('has one number, however many ask for it at once', async () => {
+    const { id } = await world.create();
+    const asked = ['dear', 'dearer', 'dear'].map((engineClass) => change(id, { engineClass }));
+    await Promise.all(asked);
+    const ended = await world.test.database.models.deploymentVersion.count({ where: { deploymentId: id } });
+    expect((await world.service.getOfAny(id)).version).toBe(ended + 1);
+  });
+
+  it('changes in place where an operator changes it, at the price that there is', async () => {
+    const { id, poolId } = await world.create({ priceMicrosPerSecond: 10n });
+    const { database } = world.test;
+    const changed = await database.transaction((tx) => world.life.change(tx, id, { engineClass: 'dear' }, null));
+    expect(changed).toMatchObject({ version: 1, poolId, engineClass: 'dear', priceMicrosPerSecond: 10n });
+  });
+});
 
 describe('the price that an operator set', () => {
   it('stays where the account names the class that its deployment has', async () => {

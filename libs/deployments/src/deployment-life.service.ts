@@ -3,7 +3,7 @@ import type { Statements } from '@millrace/database';
 import type { CatalogueReader } from './catalogue-reader';
 import type { Deployment, DeploymentChanges, DeploymentDraft } from './deployment';
 import type { DeploymentLifeStore } from './deployment-life.store';
-import type { VersionDraft } from './versions';
+import type { DeploymentVersionStore, VersionDraft } from './versions';
 import type { DeploymentsService } from './deployments.service';
 import type { EngineClass } from './engine-class';
 import type { EngineClassStore } from './engine-class.store';
@@ -47,6 +47,7 @@ export class DeploymentLife {
     private readonly database: Statements,
     private readonly deployments: DeploymentsService,
     private readonly store: DeploymentLifeStore,
+    private readonly versions: DeploymentVersionStore,
     private readonly classes: EngineClassStore,
     private readonly catalogues: Pick<CatalogueReader, 'read'>,
     /** Jobs of a deployment that have not ended. */
@@ -76,7 +77,10 @@ export class DeploymentLife {
   }
 
   /**
-   * @param allowance null for an operator. An account pays the price of the class that it changes to.
+   * An account pays the price of the class that it changes to. So that nothing of another class works at that price, it changes to a version of its own
+   * with a pool of its own; the one before ends, and the caller has its jobs move on. An operator, who answers for the price, changes the class in place.
+   *
+   * @param allowance null for an operator.
    * @throws Refusal `invalid_request`, `deployment_limit`, `not_found`; of `warmUpText`.
    */
   async change(
@@ -95,9 +99,17 @@ export class DeploymentLife {
     const engineClass = otherClass(changes, before);
     const terms = engineClass === undefined ? {} : await this.termsOf(tx, { engineClass });
     const priced = allowance === null ? { ...terms, priceMicrosPerSecond: changes.priceMicrosPerSecond } : terms;
-    const warmUp = graph === undefined || graph === null ? graph : await this.checkedWarmUp(graph, before);
+    // What workers of another class can run nobody knows yet.
+    const known = engineClass === undefined ? before : { catalogueDigest: null };
+    const warmUp = graph === undefined || graph === null ? graph : await this.checkedWarmUp(graph, known);
+    if (engineClass !== undefined && allowance !== null) await this.beginVersion(tx, before);
     await this.store.change(tx, id, { ...changes, engineClass, ...priced, warmUp });
     return this.deployments.known(tx, id);
+  }
+
+  private async beginVersion(tx: Statements, { id, poolId }: Deployment): Promise<void> {
+    const latest = await this.versions.latestNumber(tx, id, poolId);
+    await this.versions.replaceOwn(tx, id, latest + 1);
   }
 
   /**

@@ -14,7 +14,7 @@ import {
   type DeploymentReorder,
   type WorkerStart,
 } from '@millrace/deployments';
-import { Lifecycle } from '@millrace/jobs';
+import { Lifecycle, RetiredJobs } from '@millrace/jobs';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import type { Visitor } from '../endpoints';
 import type { DeploymentUpdateSchema, OwnDeploymentUpdateSchema } from './deployment.schemas';
@@ -33,6 +33,7 @@ export class DeploymentActs {
     private readonly deployments: DeploymentsService,
     private readonly life: DeploymentLife,
     private readonly lifecycle: Lifecycle,
+    private readonly retired: RetiredJobs,
     private readonly database: Database,
     private readonly workerStarts: WorkerStartStore,
     @Inject(API_SETTINGS)
@@ -61,6 +62,8 @@ export class DeploymentActs {
       return deployment;
     });
     this.deployments.forget(id);
+    // Another class is another version: a loop moves the jobs that this call does not.
+    if (body.engine_class !== undefined) await this.retired.moveOn(id).catch(() => 0);
     return changed;
   }
 

@@ -199,7 +199,7 @@ export const changes = {
 export const OwnDeploymentUpdateSchema = z.strictObject(changes).meta({
   id: 'OwnDeploymentUpdate',
   description:
-    'Changes of a deployment. An absent field keeps its value. With another class comes the price of that class.',
+    'Changes of a deployment. An absent field keeps its value. With another class comes a version of another number, at the price of that class.',
 });
 
 export const DeploymentUpdateSchema = z

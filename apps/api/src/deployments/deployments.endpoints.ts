@@ -71,7 +71,8 @@ export const updateOwnDeployment = defineEndpoint({
   params,
   summary: 'Change a deployment',
   description:
-    'Jobs that run are not interrupted: workers of another class come, and the old ones go when they are idle.',
+    'Jobs that run are not interrupted. With another class a version of another number begins, which takes jobs as soon as a worker of that ' +
+    'class is ready; jobs that wait run there, at its price. To have jobs taken meanwhile, add a version instead, and end the other one.',
   body: OwnDeploymentUpdateSchema,
   bodyBytes: WARM_UP_BODY_BYTES,
   answers,

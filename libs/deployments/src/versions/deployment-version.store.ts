@@ -63,6 +63,29 @@ export class DeploymentVersionStore {
       WHERE deployment_id = ${id}::uuid AND ended_at IS NULL`);
   }
 
+  /**
+   * End the deployment's own version, and begin another one with this number in its place, made as the one before was, with a pool of its own. It is
+   * wanted, as one that was added is. One statement, so that no reading finds neither.
+   */
+  async replaceOwn(tx: Statements, id: string, number: number): Promise<void> {
+    await tx.execute(Prisma.sql`
+      WITH own AS (
+        SELECT d.*, p.engine, p.queue_limit, p.attempt_limit_seconds, coalesce(substring(d.pool_id FROM '-v([0-9]+)$')::int, 1) AS number
+        FROM deployments d JOIN pools p ON p.id = d.pool_id WHERE d.id = ${id}::uuid
+      ), pool AS (
+        INSERT INTO pools (id, engine, queue_limit, attempt_limit_seconds)
+        SELECT ${poolOfVersion(id, number)}, engine, queue_limit, attempt_limit_seconds FROM own RETURNING id
+      ), ended AS (
+        INSERT INTO deployment_versions (deployment_id, number, pool_id, engine_class, price_micros_per_second, warm_up, models,
+          min_workers, max_workers, idle_seconds, weight, first_ready_at, created_at, ended_at)
+        SELECT id, number, pool_id, coalesce(engine_class, engine), price_micros_per_second, warm_up, models,
+          min_workers, max_workers, idle_seconds, 0, first_ready_at, created_at, now() FROM own
+      )
+      UPDATE deployments d SET pool_id = pool.id, moved_by_operator = false,
+        wanted_at = CASE WHEN d.desired_state = 'running' THEN now() END
+      FROM pool WHERE d.id = ${id}::uuid`);
+  }
+
   /** End the version beside the deployment's own. */
   async endOther(tx: Statements, id: string, by: VersionActor): Promise<void> {
     await this.noteActor(tx, id, by);

@@ -7,7 +7,7 @@ export {
   type DeploymentOrder,
   type DeploymentReorder,
 } from './deployment-life.service';
-export { deploymentPools, versionOfJob } from './versions';
+export { deploymentOfPool, deploymentPools, isStoppedPool, versionOfJob } from './versions';
 export { DeploymentVersionStore, type EndedVersion, type VersionActor } from './versions';
 export { DeploymentVersioning, versionsOf, type DeploymentVersions } from './deployment-versions.service';
 export { DeploymentLifeStore } from './deployment-life.store';

@@ -1,6 +1,5 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { deploymentPools } from './versions';
 
 /** Workers that serve one queue of work with one kind of engine: the shared one, or that of a deployment. */
 export interface Pool {
@@ -39,13 +38,24 @@ export class PoolStore {
     return pool ?? null;
   }
 
-  /** Pools by their ids, but those of deleted deployments. */
-  async list(tx: Statements): Promise<ListedPool[]> {
+  /**
+   * The pools that all accounts share, and after these those of deployments that are not deleted, each by their ids: of versions that take jobs, and of
+   * those that have ended and still have some. Nothing is read of other versions that have ended. The first condition is that of an index.
+   *
+   * @param working ids of the pools with jobs that wait or run.
+   */
+  async list(tx: Statements, working: readonly string[]): Promise<ListedPool[]> {
     return tx.rows(Prisma.sql`
-      SELECT p.id, p.engine, p.queue_limit, p.attempt_limit_seconds, p.created_at, d.id AS deployment_id, c.node_count
-      FROM pools p LEFT JOIN ${deploymentPools} dp ON dp.pool_id = p.id LEFT JOIN deployments d ON d.id = dp.deployment_id
-      LEFT JOIN catalogues c ON c.digest = p.catalogue_digest
-      WHERE d.deleted_at IS NULL ORDER BY p.id LIMIT ${MAX_LISTED}`);
+      SELECT p.id, p.engine, p.queue_limit, p.attempt_limit_seconds, p.created_at, listed.deployment_id, c.node_count
+      FROM (
+        SELECT id AS pool_id, NULL::uuid AS deployment_id FROM pools WHERE id NOT LIKE '________-____-____-____-____________%'
+        UNION ALL SELECT pool_id, id FROM deployments WHERE deleted_at IS NULL
+        UNION ALL SELECT v.pool_id, d.id FROM deployments d JOIN deployment_versions v ON v.deployment_id = d.id AND v.ended_at IS NULL
+          WHERE d.deleted_at IS NULL
+        UNION ALL SELECT v.pool_id, d.id FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id
+          WHERE v.pool_id = ANY(${[...working]}::text[]) AND v.ended_at IS NOT NULL AND d.deleted_at IS NULL
+      ) listed JOIN pools p ON p.id = listed.pool_id LEFT JOIN catalogues c ON c.digest = p.catalogue_digest
+      ORDER BY listed.deployment_id IS NOT NULL, p.id LIMIT ${MAX_LISTED}`);
   }
 
   async listIds(tx: Statements): Promise<string[]> {

@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { Database } from '@millrace/database';
 import { PoolStore, type ListedPool } from '@millrace/deployments';
+import { AccountQueues } from '@millrace/jobs';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
 import { listPools } from './pools.endpoints';
 
@@ -10,11 +11,13 @@ export class PoolsController {
   constructor(
     private readonly database: Database,
     private readonly pools: PoolStore,
+    private readonly queues: AccountQueues,
   ) {}
 
   @Serves(listPools)
   async list(_input: InputOf<typeof listPools>): Promise<AnswerOf<typeof listPools>> {
-    return { pools: (await this.pools.list(this.database)).map(presentPool) };
+    const working = await this.queues.workingPools();
+    return { pools: (await this.pools.list(this.database, working)).map(presentPool) };
   }
 }
 

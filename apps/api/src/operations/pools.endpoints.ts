@@ -28,6 +28,7 @@ export const listPools = defineEndpoint({
   tag: 'pools',
   access: { by: 'operator', role: 'viewer' },
   summary: 'List pools',
-  description: 'What each pool can run, and its limits. `GET /admin/v1/queues` says how much work each has.',
+  description:
+    'What each pool can run, and its limits: those that all accounts share first, then those of deployments. A version of a deployment that has ended is listed while it has jobs. `GET /admin/v1/queues` says how much work each has.',
   answers: { 200: { description: 'The pools.', schema: PoolListSchema } },
 });

@@ -1,4 +1,4 @@
-export { deploymentPools, versionOfJob } from './deployment-pools.store';
+export { deploymentOfPool, deploymentPools, isStoppedPool, versionOfJob } from './deployment-pools.store';
 export {
   DeploymentVersionStore,
   type EndedVersion,

@@ -1,8 +1,8 @@
 import { Prisma } from '@prisma/client';
 import type { JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { deploymentPools } from '@millrace/deployments';
-import { isLongOvertime, isPauseOver, leaseIsOver } from '../state';
+import { isStoppedPool } from '@millrace/deployments';
+import { WorkingPoolsStore, isLongOvertime, isPauseOver, leaseIsOver } from '../state';
 
 /** A job that is due, and its turn among those that are: what a sweep goes on from. */
 export interface DueJob {
@@ -16,6 +16,8 @@ export interface LostJob extends DueJob {
   /** True when its attempts are used up. */
   last: boolean;
 }
+
+const working = new WorkingPoolsStore();
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
@@ -95,11 +97,11 @@ export async function deleteExpiredJobs(statements: Statements, ids: readonly st
       SELECT id FROM jobs WHERE id = ANY(${ids}::uuid[]) AND delivery = 'done' AND expires_at <= now() FOR UPDATE SKIP LOCKED)`);
 }
 
-/** Jobs of stopped deployments that wait in a lane. Costs a walk over the jobs in flight there. */
+/** Jobs of stopped deployments that wait in a lane. Costs a look for each pool with jobs in flight, and a walk over those of the stopped. */
 export async function listStoppedJobs(statements: Statements, after: string | null, limit: number): Promise<DueJob[]> {
   return statements.rows(Prisma.sql`
     WITH stopped AS MATERIALIZED (
-      SELECT j.id FROM deployments d JOIN ${deploymentPools} dp ON dp.deployment_id = d.id JOIN jobs j ON j.pool_id = dp.pool_id
-      WHERE d.desired_state = 'stopped' AND j.delivery = 'dispatched')
+      SELECT j.id FROM (${working.inFlightSql}) p JOIN jobs j ON j.pool_id = p.pool_id
+      WHERE ${isStoppedPool(Prisma.sql`p.pool_id`)} AND j.delivery = 'dispatched')
     SELECT id, id AS turn FROM stopped WHERE id > ${after ?? BEFORE_ALL}::uuid ORDER BY id LIMIT ${limit}`);
 }

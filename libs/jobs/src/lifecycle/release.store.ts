@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { AttemptOutcome } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
-import { deploymentPools } from '@millrace/deployments';
+import { isStoppedPool } from '@millrace/deployments';
 import { freeQueuesPart, returnToRotationPart } from '../rotation';
 import {
   failureOrNull,
@@ -111,8 +111,8 @@ async function release(
 export async function recallFromStopped(statements: Statements, ids?: readonly string[]): Promise<number> {
   const isMeant = ids === undefined ? Prisma.sql`true` : Prisma.sql`j.id = ANY(${ids}::uuid[])`;
   const stopped = statementPart<'id' | 'pool_id' | 'account_id'>('stopped')`
-    SELECT j.id, j.pool_id, j.account_id FROM jobs j JOIN ${deploymentPools} dp ON dp.pool_id = j.pool_id JOIN deployments d ON d.id = dp.deployment_id
-    WHERE d.desired_state = 'stopped' AND j.delivery = 'dispatched' AND ${isMeant} FOR NO KEY UPDATE OF j SKIP LOCKED`;
+    SELECT j.id, j.pool_id, j.account_id FROM jobs j
+    WHERE j.delivery = 'dispatched' AND ${isStoppedPool(Prisma.sql`j.pool_id`)} AND ${isMeant} FOR NO KEY UPDATE OF j SKIP LOCKED`;
   const job = statementPart<'id' | 'pool_id' | 'account_id'>('job')`
     UPDATE jobs j SET delivery = 'waiting', dispatched_at = NULL, updated_at = now()
     FROM ${stopped} stopped JOIN ${freeQueuesPart(stopped)} free ON free.pool_id = stopped.pool_id AND free.account_id = stopped.account_id

@@ -1,11 +1,15 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import { deploymentOfPool } from '@millrace/deployments';
+import { WorkingPoolsStore } from '../state';
 
 /** Jobs that wait for a version of a deployment that is out of use, and where they can run instead. */
 export interface RetiredPool {
   poolId: string;
   toPoolId: string;
 }
+
+const working = new WorkingPoolsStore();
 
 /** Of what a pool of a version is called (`libs/deployments/src/version.ts`), its number. */
 const numberOf = (poolId: Prisma.Sql): Prisma.Sql =>
@@ -29,24 +33,28 @@ export class RetiredPoolStore {
   /** @param defaultPriceMicrosPerSecond the price of a version that has none of its own. */
   constructor(private readonly defaultPriceMicrosPerSecond: bigint) {}
 
-  /** Pools with jobs that can run elsewhere, `limit` at most; of one deployment where it is given. */
+  /**
+   * Pools with jobs that can run elsewhere, `limit` at most; of one deployment where it is given. It begins with the pools with work: a version
+   * that has ended is kept, and an account ends as many as it likes.
+   */
   async list(tx: Statements, limit: number, deploymentId: string | null): Promise<RetiredPool[]> {
-    const some = deploymentId === null ? Prisma.empty : Prisma.sql`AND d.id = ${deploymentId}`;
+    const some = deploymentId === null ? Prisma.empty : Prisma.sql`AND d.id = ${deploymentId}::uuid`;
     return tx.rows(Prisma.sql`
-      WITH live AS (
-        SELECT d.id, d.pool_id AS own, o.pool_id AS beside, coalesce(o.weight, 0) AS weight
-        FROM deployments d LEFT JOIN deployment_versions o ON o.deployment_id = d.id AND o.ended_at IS NULL
-        WHERE d.deleted_at IS NULL AND EXISTS (SELECT FROM deployment_versions v WHERE v.deployment_id = d.id) ${some}
+      WITH working AS MATERIALIZED (
+        SELECT pool_id FROM (${working.waitingSql}) waits UNION SELECT pool_id FROM (${working.inFlightSql}) flies
+      ), placed AS (
+        SELECT w.pool_id, d.pool_id AS own, o.pool_id AS beside, coalesce(o.weight, 0) AS weight
+        FROM working w JOIN deployments d ON d.id = ${deploymentOfPool(Prisma.sql`w.pool_id`)} AND d.deleted_at IS NULL ${some}
+        LEFT JOIN deployment_versions o ON o.deployment_id = d.id AND o.ended_at IS NULL
       ), retired AS (
-        SELECT v.pool_id, CASE WHEN l.weight > 50 THEN l.beside ELSE l.own END AS to_pool_id
-        FROM deployment_versions v JOIN live l ON l.id = v.deployment_id WHERE v.ended_at IS NOT NULL
-        UNION ALL
-        SELECT l.beside, l.own FROM live l WHERE l.weight = 0 AND ${numberOf(Prisma.sql`l.beside`)} > ${numberOf(Prisma.sql`l.own`)}
-        UNION ALL
-        SELECT l.own, l.beside FROM live l WHERE l.weight = 100 AND ${numberOf(Prisma.sql`l.own`)} > ${numberOf(Prisma.sql`l.beside`)}
+        SELECT pool_id, CASE
+          WHEN pool_id <> own AND pool_id IS DISTINCT FROM beside THEN CASE WHEN weight > 50 THEN beside ELSE own END
+          WHEN pool_id = beside AND weight = 0 AND ${numberOf(Prisma.sql`beside`)} > ${numberOf(Prisma.sql`own`)} THEN own
+          WHEN pool_id = own AND weight = 100 AND ${numberOf(Prisma.sql`own`)} > ${numberOf(Prisma.sql`beside`)} THEN beside
+        END AS to_pool_id FROM placed
       )
       SELECT r.pool_id, r.to_pool_id FROM retired r
-      WHERE EXISTS (SELECT FROM account_queues q WHERE q.pool_id = r.pool_id AND q.waiting + q.in_flight > 0)
+      WHERE r.to_pool_id IS NOT NULL
         AND EXISTS (SELECT FROM jobs j, ${this.terms(Prisma.sql`r.to_pool_id`)} terms
                     WHERE j.pool_id = r.pool_id AND j.delivery IN ('waiting', 'dispatched') AND ${mayMove})
       ORDER BY r.pool_id LIMIT ${limit}`);

@@ -1,6 +1,7 @@
 import type { Statements } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
 import type { AccountLoad, AccountQueueStore } from './account-queue.store';
+import { PoolDemandStore } from './pool-demand.store';
 import type { QueueDepth, QueueDepthStore } from './queue-depth.store';
 
 /** What accounts have in the queues of all pools, and the limits by which they take their turns. */
@@ -25,6 +26,11 @@ export class AccountQueues {
   /** How much work each pool has. */
   async depths(): Promise<QueueDepth[]> {
     return this.depth.measure(this.database);
+  }
+
+  /** Ids of the pools with jobs that wait or run. */
+  async workingPools(): Promise<string[]> {
+    return new PoolDemandStore().listWorking(this.database);
   }
 
   /** Apply the account's limits to the jobs that it has waiting, in the transaction that changes the limits. */

@@ -63,6 +63,11 @@ const noted = (daysAgo: number): Promise<number> =>
   test.database.execute(Prisma.sql`
     UPDATE label_use SET day_mail_on = day_mail_on - ${daysAgo}::int, month_mail_on = month_mail_on - ${daysAgo}::int
     WHERE account_id = ${accountId}::uuid`);
+/** As if what a month has had been noted so many days after its first: below zero, in the month before. */
+const monthNoted = (days: number): Promise<number> =>
+  test.database.execute(Prisma.sql`
+    UPDATE label_use SET month_mail_on = date_trunc('month', now() AT TIME ZONE 'UTC')::date + ${days}::int
+    WHERE account_id = ${accountId}::uuid`);
 
 it('mails each level of a cap once', async () => {
   await cap('@account', '', 10_000_000n, 20_000_000n);
@@ -216,6 +221,7 @@ it('is of today and yesterday, each with its day, and of no day before', async (
   await cap('@account', '', 1_000_000n, 2_000_000n);
   await use('@account', '', 1_000_000n);
   await noted(2);
+  await monthNoted(-2);
   expect(await mail()).toBe(1);
   expect(sent).toEqual([]);
   expect(await mail()).toBe(0);
@@ -226,6 +232,18 @@ it('is of today and yesterday, each with its day, and of no day before', async (
   const day = (daysAgo: number): string => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
   expect(sent[0]?.lines).toEqual([
     expect.stringContaining(`100 percent of the monthly cap of the account, 2 credits (${day(0)}, UTC)`),
+  ]);
+});
+
+it('is of a month for as long as it goes on, however long no mail was sent', async () => {
+  await cap('@account', '', 1_000_000n, 2_000_000n);
+  await use('@account', '', 1_000_000n);
+  await noted(2);
+  await monthNoted(0);
+  await mail();
+  const first = `${new Date().toISOString().slice(0, 7)}-01`;
+  expect(sent[0]?.lines).toEqual([
+    expect.stringContaining(`50 percent of the monthly cap of the account, 2 credits (${first}, UTC)`),
   ]);
 });
 

@@ -18,9 +18,12 @@ export interface DueWarning {
 }
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
-/** A day that was over before yesterday is past warning. */
-const whileOfUse = (on: string, percent: string): Prisma.Sql => Prisma.sql`
-  CASE WHEN ${Prisma.raw(on)} >= ${today} - 1 THEN ${Prisma.raw(percent)} ELSE 0 END`;
+/** A day or a month that was over before yesterday is past warning; a month that goes on is not. */
+const YESTERDAY = Prisma.sql`${today} - 1`;
+const THIS_MONTH = Prisma.sql`least(${YESTERDAY}, date_trunc('month', ${today}::timestamp)::date)`;
+
+const whileOfUse = (on: string, percent: string, since: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  CASE WHEN ${Prisma.raw(on)} >= ${since} THEN ${Prisma.raw(percent)} ELSE 0 END`;
 
 /** The SQL of warnings that are to be mailed, which the trigger `note_label_spend` notes. */
 export class SpendMailStore {
@@ -57,8 +60,8 @@ export class SpendMailStore {
         RETURNING d.account_id, d.label, d.value, d.day_mail, d.day_mail_on, d.month_mail, d.month_mail_on
       )
       SELECT CASE WHEN t.label = '@key' THEN latest_key(t.value::uuid) END AS key_id, r.daily_micros, r.monthly_micros,
-        ${whileOfUse('t.day_mail_on', 't.day_mail')} AS day_percent, to_char(t.day_mail_on, 'YYYY-MM-DD') AS day_on,
-        ${whileOfUse('t.month_mail_on', 't.month_mail')} AS month_percent, to_char(t.month_mail_on, 'YYYY-MM-DD') AS month_on
+        ${whileOfUse('t.day_mail_on', 't.day_mail', YESTERDAY)} AS day_percent, to_char(t.day_mail_on, 'YYYY-MM-DD') AS day_on,
+        ${whileOfUse('t.month_mail_on', 't.month_mail', THIS_MONTH)} AS month_percent, to_char(t.month_mail_on, 'YYYY-MM-DD') AS month_on
       FROM taken t LEFT JOIN LATERAL (
         SELECT r.daily_micros, r.monthly_micros FROM label_rules r
         WHERE r.account_id = t.account_id AND r.label = t.label AND (r.value = t.value OR r.value IS NULL)

@@ -163,7 +163,14 @@ export const LABEL_GUARDS = [
   ),
   of('a mail names no cap that was changed', RULE, 'day_mail = 0, month_mail = 0, ', '', MAILS),
   of('an account is mailed of its caps once in ten minutes', MAIL, 'IS NOT FALSE', 'IS NOT NULL OR true', MAILS),
-  of('a warning of days ago is not mailed', MAIL, ' >= ${today} - 1', ' IS NOT NULL', MAILS),
+  of('a warning of days ago is not mailed', MAIL, ' >= ${since}', ' IS NOT NULL AND ${since} IS NOT NULL', MAILS),
+  of(
+    'a warning of a month is mailed while it goes on',
+    MAIL,
+    "least(${YESTERDAY}, date_trunc('month', ${today}::timestamp)::date)",
+    '${YESTERDAY}',
+    MAILS,
+  ),
   of('a warning is taken once', MAIL, 'ORDER BY u.label, u.value FOR UPDATE', 'ORDER BY u.label, u.value', MAILS),
   of(
     'a key that only buys credits sets no cap',

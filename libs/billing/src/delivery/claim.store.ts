@@ -52,7 +52,8 @@ export type WriteOutcome =
   | { kind: 'failed'; error: string; pauseSeconds: number };
 
 /**
- * Make a delivery of each day that is complete, for each account that has a destination. A day that has one already is left as it is.
+ * Make a delivery of each day that is complete, for each account that has a destination. A day that has one already is left as it is, unless it was
+ * given up with the destination before: it is written to this one. The attempt at that one that may be under way does not count.
  *
  * @param until the first day that is not complete.
  * @returns how many destinations had days to come.
@@ -65,10 +66,11 @@ export async function planDeliveries(statements: Statements, until: string): Pro
     ), moved AS (
       UPDATE export_destinations d SET next_day = ${until}::date FROM behind WHERE d.account_id = behind.account_id
     ), made AS (
-      INSERT INTO export_deliveries (account_id, day)
+      INSERT INTO export_deliveries AS v (account_id, day)
       SELECT behind.account_id, day::date FROM behind
       CROSS JOIN generate_series(behind.next_day::timestamp, ${until}::date - interval '1 day', interval '1 day') AS day
-      ON CONFLICT (account_id, day) DO NOTHING
+      ON CONFLICT (account_id, day) DO UPDATE
+      SET state = 'pending', attempt = v.attempt + 1, tries = 0, due_at = DEFAULT, ended_at = NULL WHERE v.state = 'failed'
     )
     SELECT count(*)::int AS count FROM behind`);
   return row?.count ?? 0;

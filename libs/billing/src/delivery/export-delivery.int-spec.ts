@@ -12,7 +12,7 @@ import {
   type TestDatabase,
 } from '@millrace/testing';
 import { DailyExports, ExportStore } from '../exports';
-import { claimDeliveries, recordWrite, type ClaimRoom, type WriteOutcome } from './claim.store';
+import { claimDeliveries, planDeliveries, recordWrite, type ClaimRoom, type WriteOutcome } from './claim.store';
 import { ExportDeliveries } from './deliveries.service';
 import { DeliveryStore } from './delivery.store';
 import { DestinationSecrets } from './destination-secrets';
@@ -370,6 +370,18 @@ describe('what was begun', () => {
     await deliver();
     const [delivery] = (await deliveriesAt().list(accountId, { cursor: null, limit: 10 })).items;
     expect([delivery?.state, delivery?.location]).toEqual(['delivered', 's3://another/millrace/']);
+  });
+
+  it('is written to the next place, and does not count, when one is set after its own was removed', async () => {
+    await setBucket();
+    await planDeliveries(test.database, '2026-03-15');
+    const before = await claim();
+    await destinationsAt().delete(test.database, accountId);
+    await setBucket(null);
+    await planDeliveries(test.database, '2026-03-15');
+    expect(await recordWrite(test.database, before, outcome, 1)).toBe(false);
+    await deliver();
+    expect([await listed(), bucket.targets]).toEqual([[[DAY, 'delivered']], [null, null, null]]);
   });
 
   it('does not count when the day was asked for again meanwhile', async () => {

@@ -22,6 +22,20 @@ export const EXPORT_GUARDS = [
     DELIVERY,
   ),
   of(
+    'a day that was given up is written to the next destination',
+    CLAIM,
+    "WHERE v.state = 'failed'\n",
+    'WHERE false\n',
+    DELIVERY,
+  ),
+  of(
+    'a day that is written to the next destination does not count as written to the one before',
+    CLAIM,
+    "state = 'pending', attempt = v.attempt + 1, tries",
+    "state = 'pending', tries",
+    DELIVERY,
+  ),
+  of(
     'nothing is written to a disabled destination',
     CLAIM,
     'AND (d.disabled_at IS NULL OR v.day IS NULL)',

@@ -19,12 +19,15 @@ afterAll(() => api.close());
 const rename = (what: string, from: string, to: string): Promise<number> =>
   api.test.database.execute(Prisma.raw(`ALTER TABLE ${what} ${from} TO ${to}`));
 const ask = async (path: string): Promise<Response> =>
-  fetch(api.publicUrl + path.replace('{id}', batchId), { headers: { authorization: `Bearer ${account.key}` } });
+  fetch(api.publicUrl + path.replace('{id}', batchId), {
+    headers: { authorization: `Bearer ${account.key}`, accept: path.endsWith('/usage') ? 'text/csv' : '*/*' },
+  });
 
 describe('an answer that is made while it is read', () => {
   it.each([
     ['/api/v2/batches/{id}/results', 'job_outputs', 'RENAME', ''],
     ['/api/v2/batches/{id}/outputs.zip', 'job_outputs', 'RENAME', ''],
+    ['/platform/v1/usage', 'usage_records', 'RENAME', ''],
     ['/platform/v1/exports/2026-03-14/usage.csv.gz', 'usage_records', 'RENAME', ''],
     ['/platform/v1/exports/2026-03-14/ledger.csv.gz', 'ledger_transactions', 'RENAME', ''],
     ['/platform/v1/audit/export', 'audit_log', 'RENAME COLUMN', 'details'],

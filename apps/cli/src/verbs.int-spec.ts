@@ -41,3 +41,10 @@ it('a rebuild of a balance is shown with --dry-run, and done without it', async 
   expect(await millrace('admin', 'rebuild-balance', 'a1')).toBe(0);
   expect(service.received.map(({ body }) => body.toString())).toEqual(['{"dry_run":true}', '{}']);
 });
+
+it('usage says where there are more groups than are listed, and how to read all', async () => {
+  const answer = JSON.stringify({ usage: [{ group: 'ada', jobs: 1 }], truncated: true });
+  service.on('GET /platform/v1/usage', (response) => void response.end(answer));
+  expect(await millrace('usage', '--group-by', 'label:user')).toBe(0);
+  expect(host.noted).toContain('There are more groups than are listed: add --csv to read all.');
+});

@@ -2,6 +2,8 @@ import { Controller } from '@nestjs/common';
 import { CreditReads, monthSpan } from '@millrace/billing';
 import { Refusal } from '@millrace/contracts';
 import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
+import { endHead, sendStream } from '../http';
+import { OpenStreams, holderOf } from '../streams';
 import { getCredits, getStatement, getUsage, listLedger } from './credits.endpoints';
 import {
   presentBalance,
@@ -11,13 +13,16 @@ import {
   statementCsv,
   usageCsv,
 } from './credits.presenter';
-import { asCsv, wantsCsv } from './csv-answer';
+import { CSV_TYPE, asCsv, wantsCsv } from './csv-answer';
 import { usageSpan } from './usage-query';
 
 /** An account's credits, as its holder sees them. */
 @Controller()
 export class CreditsController {
-  constructor(private readonly reads: CreditReads) {}
+  constructor(
+    private readonly reads: CreditReads,
+    private readonly open: OpenStreams,
+  ) {}
 
   @Serves(getCredits)
   async balance({ visitor }: InputOf<typeof getCredits>): Promise<AnswerOf<typeof getCredits>> {
@@ -31,12 +36,20 @@ export class CreditsController {
   }
 
   @Serves(getUsage)
-  async usage({ visitor, query, ...http }: InputOf<typeof getUsage>): Promise<AnswerOf<typeof getUsage>> {
+  async usage(input: InputOf<typeof getUsage>): Promise<void> {
+    const { visitor, query, request, response } = input;
     const span = usageSpan(query);
-    const report = await this.reads.usage(visitor.caller, span, query.group_by.grouping);
-    const groupBy = query.group_by.text;
-    if (wantsCsv(http.request)) return asCsv(http.response, usageCsv(report, groupBy));
-    return presentUsage(report, { ...span, groupBy });
+    const { grouping, text: groupBy } = query.group_by;
+    if (!wantsCsv(request)) {
+      const report = await this.reads.usage(visitor.caller, span, grouping);
+      response.json(presentUsage(report, { ...span, groupBy }));
+      return;
+    }
+    const headers = { 'Content-Type': CSV_TYPE };
+    if (endHead(response, headers)) return;
+    const parts = usageCsv(this.reads.usageGroups(visitor.caller, span, grouping), groupBy);
+    const holder = holderOf(visitor.caller, null, getUsage.access.scope);
+    await this.open.sending(response, holder, () => sendStream(response, { headers, parts }));
   }
 
   @Serves(getStatement)

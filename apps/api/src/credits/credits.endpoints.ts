@@ -32,8 +32,11 @@ export const getUsage = defineEndpoint({
   path: '/platform/v1/usage',
   summary: 'Read usage',
   description:
-    'What jobs were charged, by the time at which they ended. All times are UTC. A key with labels sees that of jobs with its labels.',
+    'What jobs were charged, by the time at which they ended. All times are UTC. A key with labels sees that of jobs with its labels. JSON has at most ' +
+    '10,000 groups, those that were charged most; CSV has all of them. A span with more jobs than can be summed in time is refused (400): ask for parts of it.',
   query: usageQuery,
+  raw: true,
+  errors: ['too_many_streams'],
   answers: {
     200: {
       description: 'Usage by group.',
@@ -41,7 +44,8 @@ export const getUsage = defineEndpoint({
       content: {
         'text/csv': {
           type: 'string',
-          description: 'A row per group. Text that a spreadsheet would run as a formula begins with an apostrophe.',
+          description:
+            'A row per group, however many they are, in the order of their names. Text that a spreadsheet would run as a formula begins with an apostrophe.',
         },
       },
     },

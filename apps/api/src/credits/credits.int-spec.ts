@@ -161,9 +161,9 @@ describe('usage', () => {
     const answer = await read(account, `/usage?${span}&group_by=label:user`, { Accept: 'text/csv' });
     expect(answer.text.split('\r\n')).toEqual([
       'label:user,jobs,billable_ms,charged_micros',
-      ',1,30,30',
       `"'=HYPERLINK(""x"")",1,20,20`,
       'ann,1,10,10',
+      ',1,30,30',
       '',
     ]);
   });

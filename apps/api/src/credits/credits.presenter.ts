@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import {
+  csvRows,
   csvText,
   type Balance,
   type LedgerRecord,
@@ -48,13 +49,13 @@ export function presentUsage(report: UsageReport, asked: { from: Date; to: Date;
   };
 }
 
-/** A row per group, under the name of what they are grouped by. */
-export function usageCsv({ rows }: UsageReport, groupBy: string): string {
-  const header = [groupBy, 'jobs', 'billable_ms', 'charged_micros'];
-  return csvText(
-    header,
-    rows.map((row) => [row.group, row.jobs, row.billableMs, row.chargedMicros]),
-  );
+/** A row per group, under the name of what they are grouped by. The header comes with the first page, so that an error before it can be answered. */
+export async function* usageCsv(pages: AsyncIterable<UsageRow[]>, groupBy: string): AsyncGenerator<string> {
+  let header = csvRows([[groupBy, 'jobs', 'billable_ms', 'charged_micros']]);
+  for await (const rows of pages) {
+    yield header + csvRows(rows.map((row) => [row.group, row.jobs, row.billableMs, row.chargedMicros]));
+    header = '';
+  }
 }
 
 export function presentStatement(month: string, statement: Statement): z.output<typeof StatementSchema> {

@@ -43,7 +43,9 @@ export const UsageSchema = z
     from: TimestampSchema,
     to: TimestampSchema,
     group_by: z.string(),
-    truncated: z.boolean().meta({ description: 'True when there are more groups than are listed.' }),
+    truncated: z
+      .boolean()
+      .meta({ description: 'True when there are more groups than are listed: `Accept: text/csv` gets all.' }),
   })
   .meta({ id: 'Usage', description: 'Usage, by the time at which jobs ended (UTC).' });
 

@@ -34,7 +34,8 @@ export const listExports = defineEndpoint({
   path: '/platform/v1/exports',
   summary: 'List daily exports',
   description:
-    'Days of usage and of the ledger, the latest first, at most 92. A day can be read ten minutes after it has ended (UTC).',
+    'Days of usage and of the ledger, the latest first, at most 92. A day can be read ten minutes after it has ended (UTC). Days with more than can be summed in ' +
+    'time are refused (400): ask for fewer of them.',
   query: exportsQuery,
   answers: {
     200: {

@@ -67,7 +67,9 @@ export function UsageTable({ report, by, measure }: UsageTableProps): ReactNode 
           </tr>
         </tfoot>
       </table>
-      {truncated && <p className="table-note small soft">There are more groups than are listed. The sums hold all.</p>}
+      {truncated && (
+        <p className="table-note small soft">There are more groups than are listed. The sums and the CSV hold all.</p>
+      )}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
-import { csvRows } from '../usage';
+import { csvRows, inTime } from '../usage';
 import { dayOf, daysWithin, firstIncomplete, isComplete, type ExportDay } from './export-day';
 import type { After, DayTotals, ExportStore } from './export.store';
 import { LEDGER_HEADER, USAGE_HEADER, ledgerRow, usageRow } from './focus-rows';
@@ -40,13 +40,14 @@ export class DailyExports {
     private readonly now: () => Date = () => new Date(),
   ) {}
 
-  /** The days that begin in a span, the latest first. @throws Refusal `rate_limited`. */
+  /** The days that begin in a span, the latest first. @throws Refusal `rate_limited`; `invalid_request` where they have too much to be summed. */
   async list(accountId: string, from: Date, to: Date): Promise<DailyExport[]> {
     const days = daysWithin(from, to);
     const [last, first] = [days[0], days.at(-1)];
     if (last === undefined || first === undefined) return [];
     const span = { from: first.from, to: last.to };
-    const totals = await this.turns.run(accountId, () => this.store.totals(this.database, accountId, span));
+    const read = (): Promise<DayTotals[]> => this.store.totals(this.database, accountId, span);
+    const totals = await this.turns.run(accountId, () => inTime(read, 'usage and ledger'));
     const known = new Map(totals.map((total) => [total.day, total]));
     return days.map((day) => ({
       ...(known.get(day.day) ?? { day: day.day, usageRows: 0, usageMicros: 0n, ledgerRows: 0, ledgerMicros: 0n }),

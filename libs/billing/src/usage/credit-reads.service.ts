@@ -1,10 +1,11 @@
 import { decodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
 import type { Balance, LedgerPosition, LedgerReadsStore, LedgerRecord, LedgerStore, Statement } from '../ledger';
-import type { UsageGrouping, UsageReport, UsageScope } from './usage';
+import { USAGE_ROWS, type UsageGrouping, type UsageReport, type UsageRow, type UsageScope } from './usage';
+import { inTime } from './in-time';
 import type { UsageStore } from './usage.store';
 
-/** Of one account. A report over 300,000 jobs takes half a second of the database. */
+/** Of one account. A report over 300,000 jobs takes half a second of the database, on a machine with nothing else to do. */
 const REPORTS_AT_A_TIME = 1;
 const CURSOR = 'ledger';
 const POSITION = /^\d{1,14} [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -44,9 +45,31 @@ export class CreditReads {
     return this.turns.run(accountId, () => this.reads.statement(this.database, accountId, span));
   }
 
-  /** Use by jobs that ended in [from, to). @throws Refusal `rate_limited`. */
+  /** Use by jobs that ended in [from, to). @throws Refusal `rate_limited`; `invalid_request` where they are too many to be summed. */
   usage(scope: UsageScope, span: { from: Date; to: Date }, grouping: UsageGrouping): Promise<UsageReport> {
-    return this.turns.run(scope.accountId, () => this.usageStore.report(this.database, scope, span, grouping));
+    const read = (): Promise<UsageReport> => this.usageStore.report(this.database, scope, span, grouping);
+    return this.turns.run(scope.accountId, () => inTime(read, 'usage'));
+  }
+
+  /**
+   * All groups of such use, in the order of their names, a page of them at a time: memory stays flat however many they are. A page reads the jobs of
+   * the span that the pages before have not summed. Only the first waits for its turn with a bound: what was begun is not refused.
+   *
+   * @throws Refusal as `usage`, before the first page.
+   */
+  async *usageGroups(
+    scope: UsageScope,
+    span: { from: Date; to: Date },
+    grouping: UsageGrouping,
+  ): AsyncGenerator<UsageRow[]> {
+    const page = (after: string | null) => () => this.usageStore.groups(this.database, scope, span, grouping, after);
+    let rows = await this.turns.run(scope.accountId, () => inTime(page(null), 'usage'));
+    for (;;) {
+      yield rows;
+      const last = rows.at(-1);
+      if (rows.length < USAGE_ROWS || last === undefined || last.group === null) return;
+      rows = await this.turns.runAdmitted(scope.accountId, page(last.group));
+    }
   }
 }
 

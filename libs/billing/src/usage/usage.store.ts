@@ -18,19 +18,15 @@ export class UsageStore {
    */
   async report(
     tx: Statements,
-    { accountId, labels }: UsageScope,
+    scope: UsageScope,
     span: { from: Date; to: Date },
     grouping: UsageGrouping,
   ): Promise<UsageReport> {
-    const counted = labels === null ? Prisma.empty : Prisma.sql`AND labels @> ${JSON.stringify(labels)}::jsonb`;
     const order = grouping.by === 'day' ? Prisma.sql`"group"` : Prisma.sql`charged_micros DESC, "group" NULLS LAST`;
     const [total, ...groups] = await tx.rows<UsageRow>(Prisma.sql`
       SELECT g AS "group", count(*)::int AS jobs, coalesce(sum(billable_ms), 0)::bigint AS billable_ms,
         coalesce(sum(charged_micros), 0)::bigint AS charged_micros
-      FROM (
-        SELECT ${groupOf(grouping)} AS g, billable_ms, charged_micros FROM usage_records
-        WHERE account_id = ${accountId}::uuid AND finished_at >= ${span.from} AND finished_at < ${span.to} ${counted}
-      ) u
+      FROM ${ofSpan(scope, span, grouping)}
       GROUP BY GROUPING SETS ((g), ())
       ORDER BY grouping(g) DESC, ${order} LIMIT ${USAGE_ROWS + 2}`);
     if (total === undefined) throw new Error('a sum over nothing is a row of zeros');
@@ -41,6 +37,39 @@ export class UsageStore {
       truncated: groups.length > USAGE_ROWS,
     };
   }
+
+  /**
+   * A page of the groups of such a report, in the order of their names: of their bytes, with jobs that have no group at the end.
+   *
+   * @param after the last group of the page before; null: the first page.
+   */
+  async groups(
+    tx: Statements,
+    scope: UsageScope,
+    span: { from: Date; to: Date },
+    grouping: UsageGrouping,
+    after: string | null,
+  ): Promise<UsageRow[]> {
+    const later = after === null ? Prisma.empty : Prisma.sql`WHERE g COLLATE "C" > ${after} OR g IS NULL`;
+    return tx.rows(Prisma.sql`
+      SELECT g AS "group", count(*)::int AS jobs, sum(billable_ms)::bigint AS billable_ms,
+        sum(charged_micros)::bigint AS charged_micros
+      FROM ${ofSpan(scope, span, grouping)} ${later}
+      GROUP BY g ORDER BY g COLLATE "C" NULLS LAST LIMIT ${USAGE_ROWS}`);
+  }
+}
+
+/** The jobs of a report, each with its group `g`. */
+function ofSpan(
+  { accountId, labels }: UsageScope,
+  { from, to }: { from: Date; to: Date },
+  by: UsageGrouping,
+): Prisma.Sql {
+  const counted = labels === null ? Prisma.empty : Prisma.sql`AND labels @> ${JSON.stringify(labels)}::jsonb`;
+  return Prisma.sql`(
+    SELECT ${groupOf(by)} AS g, billable_ms, charged_micros FROM usage_records
+    WHERE account_id = ${accountId}::uuid AND finished_at >= ${from} AND finished_at < ${to} ${counted}
+  ) u`;
 }
 
 function groupOf(grouping: UsageGrouping): Prisma.Sql {

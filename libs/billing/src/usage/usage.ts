@@ -27,5 +27,5 @@ export interface UsageReport {
   truncated: boolean;
 }
 
-/** Groups in one answer; by label there may be any number. */
+/** Groups in one answer, and in a page of a table that has all of them; by label there may be any number. */
 export const USAGE_ROWS = 10_000;

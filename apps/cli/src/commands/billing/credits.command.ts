@@ -150,5 +150,8 @@ async function usage(context: CommandContext, { from, to, groupBy, csv }: UsageF
     const text = await api.text(url, { headers: { accept: 'text/csv' } });
     return printer.raw(host.stdout.isTTY ? plainBlock(text) : text);
   }
-  context.printRecords(await api.json(url, { headers: { accept: 'application/json' } }), 'Nothing was used.');
+  const report = await api.json(url, { headers: { accept: 'application/json' } });
+  context.printRecords(report, 'Nothing was used.');
+  if (recordOf(report).truncated === true)
+    printer.notes('There are more groups than are listed: add --csv to read all.');
 }

@@ -24,13 +24,20 @@ afterEach(async () => {
   await new Promise((closed) => server.close(closed));
 });
 
-it('requests that come before the answer to the first end the connection, and what it held is closed', async () => {
-  socket.write(REQUEST.repeat(1_000));
-  await once(socket, 'close');
-  expect(begun.length).toBe(1);
-  expect(begun[0]?.destroyed).toBe(true);
-  expect(received).toBe('');
-});
+it.each([
+  ['', REQUEST],
+  [' with an expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
+  [' that ask to continue', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n'],
+])(
+  'requests%s that come before the answer to the first end the connection, and what it held is closed',
+  async (_, sent) => {
+    socket.write(sent.repeat(1_000));
+    await once(socket, 'close');
+    expect(begun.length).toBe(1);
+    expect(begun[0]?.destroyed).toBe(true);
+    expect(received.replaceAll('HTTP/1.1 100 Continue\r\n\r\n', '')).toBe('');
+  },
+);
 
 it('the rest of what such a connection sent is not parsed', async () => {
   let parsed = 0;
@@ -44,12 +51,15 @@ it.each([
   'comes after the answer',
   'comes after its headers, and nobody reads it',
   'comes with its headers, and nobody reads it',
+  'comes after the answer to an expectation',
 ])(
   'the rest of a body is read slowly once the request is answered, not as fast as it comes, where it %s',
   async (when) => {
     const chunk = Buffer.concat([Buffer.from('8000\r\n'), Buffer.alloc(32_768), Buffer.from('\r\n')]);
-    const head = Buffer.from('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
-    const arrived = once(server, 'request');
+    const expects = when.includes('expectation');
+    const more = expects ? 'Expect: x\r\n' : '';
+    const head = Buffer.from(`POST / HTTP/1.1\r\nHost: a\r\n${more}Transfer-Encoding: chunked\r\n\r\n`);
+    const arrived = once(server, expects ? 'checkExpectation' : 'request');
     socket.write(when.includes('with') ? Buffer.concat([head, chunk]) : head);
     const [request] = (await arrived) as [IncomingMessage];
     const paused = jest.spyOn(request, 'pause');

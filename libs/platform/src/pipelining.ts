@@ -20,6 +20,9 @@ import { dropRest } from './bodies';
  *
  * What arrives of a body after its answer is dropped, slowly and up to a limit (`dropRest`); Node would read it as fast as it comes, for ever.
  *
+ * A request with an expectation other than 100-continue comes to the listener as any other, which may refuse it with 417 or not
+ * (RFC 9110, 10.1.1).
+ *
  * @param options with an `IncomingMessage` of its own only if that is a `SequentialMessage`.
  */
 export function createSequentialServer(
@@ -39,7 +42,7 @@ export function createSequentialServer(
     });
     listener(request, response);
   };
-  return createServer({ IncomingMessage: SequentialMessage, ...options }, (request, response) => {
+  const inTurn: RequestListener = (request, response) => {
     const { socket } = request;
     const before = response.socket === null ? answers.get(socket) : undefined;
     if (before === undefined) serve(request, response);
@@ -51,7 +54,10 @@ export function createSequentialServer(
         serve(request, response);
       });
     }
-  });
+  };
+  const server = createServer({ IncomingMessage: SequentialMessage, ...options }, inTurn);
+  // Node would not call the listener, but answer each itself: any number of a connection, and of their bodies as fast as they come.
+  return server.on('checkExpectation', inTurn);
 }
 
 /**

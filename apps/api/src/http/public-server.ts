@@ -17,6 +17,8 @@ const HEADERS_TIMEOUT_MS = 30_000;
 /** Longer than the idle timeout of the load balancers in front (60 s is common), so that they never reuse a closed connection. */
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADER_BYTES = 16_384;
+/** For a client to read why it was refused and close its connection. */
+const LINGER_MS = 5_000;
 
 /** Express on a server that answers in the envelope even where no request could be read. */
 export class PublicAdapter extends ExpressAdapter {
@@ -95,15 +97,10 @@ export function answerUnreadable(server: Server): void {
     const [status, message] = complaintOf(error.code);
     refuse(socket, status, 'invalid_request', message);
   });
-  server.on('checkExpectation', (_request, response) => {
-    answer(response, 417, 'invalid_request', 'Only Expect: 100-continue is supported.');
-  });
   server.on('connect', (_request, socket: Duplex) => {
     refuse(socket, 405, 'method_not_allowed', 'CONNECT is not supported here; use GET or POST.', {
       Allow: 'GET, POST',
     });
-    // Node has left this connection to us: its other half would stay open for as long as the client likes.
-    socket.once('finish', () => socket.destroy());
   });
 }
 
@@ -128,5 +125,7 @@ function refuse(
 ): void {
   // A client that disconnects meanwhile gets no answer, and that is no failure.
   socket.on('error', () => socket.destroy());
+  // The other half would stay open for as long as the client likes. At once, what still arrives would lose it the answer.
+  socket.once('finish', () => setTimeout(() => socket.destroy(), LINGER_MS).unref());
   socket.end(rawAnswer(status, envelopeOf(code, message), { ...headers, ...requestIdHeaders(randomUUID()) }));
 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type Server } from 'node:http';
+import { request, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { Refusal } from '@millrace/contracts';
-import { BodiesInFlight } from '@millrace/platform';
+import { BodiesInFlight, createSequentialServer } from '@millrace/platform';
 import { contextMiddleware, contextOf } from './request-context';
 
 const ID = '0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -18,7 +18,7 @@ beforeAll(async () => {
     if (error instanceof Refusal) answer.status(error.status).end(error.code);
     else next(error);
   });
-  server = createServer(app).listen(0, '127.0.0.1');
+  server = createSequentialServer({}, app).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
 afterAll(() => server.close());
@@ -56,5 +56,15 @@ describe('the id of a request', () => {
       const [{ headers }] = await ask(host, '/', 'GET', { 'x-request-id': 'mine-1' });
       expect([headers['x-request-id'], headers['x-comfy-request-id']]).toEqual(['mine-1', 'mine-1']);
     }
+  });
+});
+
+describe('an expectation', () => {
+  it.each([
+    ['miracles', 417, 'invalid_request'],
+    ['100-continue', 200, 'cloud'],
+  ])('of %s is answered %i', async (expected, status, body) => {
+    const [answer, answered] = await ask('localhost', '/', 'POST', { expect: expected });
+    expect([answer.statusCode, answered]).toEqual([status, body]);
   });
 });

@@ -36,6 +36,8 @@ const CONTEXT = Symbol('context');
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** A name, an IPv4 or a bracketed IPv6 address, and a port (RFC 9112, 3.2): links are made from it. */
 const HOST = /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+/** An expectation that Node meets, by its own rule. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
 /** Of a request without a guard. */
 const letIn = (): Promise<void> => Promise.resolve();
@@ -121,6 +123,10 @@ function refusalOf(
   request: Request,
   { target, known }: { target: RequestTarget; known: boolean },
 ): Refusal | undefined {
+  const { expect } = request.headers;
+  if (expect !== undefined && request.httpVersion === '1.1' && !CONTINUE.test(expect)) {
+    return new Refusal('invalid_request', 'Only Expect: 100-continue is supported.', { status: 417 });
+  }
   if (!known && request.httpVersion !== '1.0') {
     return new Refusal('invalid_request', 'The Host header is missing or names no host.', { status: 400 });
   }

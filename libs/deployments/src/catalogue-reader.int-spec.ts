@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import type { NodeCatalogue } from '@millrace/contracts';
+import { COMFYUI_RUN_LIMITS, type NodeCatalogue } from '@millrace/contracts';
 import { createTestDatabase, makePool, type TestDatabase } from '@millrace/testing';
+import { limitsOfRuns } from '@millrace/workflow';
 import { CatalogueReader, textOfCatalogue } from './catalogue-reader';
 import { CatalogueStore } from './catalogue.store';
 
@@ -20,16 +21,16 @@ function catalogueOf(name: string, bytes: number): NodeCatalogue {
   return { [name]: { displayName: '', category: '', description: '', inputs, outputs: [], outputNode: true } };
 }
 
-async function publish(catalogue: NodeCatalogue): Promise<string> {
+async function publish(catalogue: NodeCatalogue, engine = 'cpu'): Promise<string> {
   const { poolId } = await makePool(test.database);
-  return store.publish(test.database, poolId, 'cpu', catalogue);
+  return store.publish(test.database, poolId, engine, catalogue);
 }
 
 /** A reader, and the texts that it has loaded. */
 function readerOf(keptBytes?: number, onText = (): void => undefined): { reader: CatalogueReader; loaded: string[] } {
   const loaded: string[] = [];
-  const counted: Pick<CatalogueStore, 'size' | 'text'> = {
-    size: (tx, digest) => store.size(tx, digest),
+  const counted: Pick<CatalogueStore, 'head' | 'text'> = {
+    head: (tx, digest) => store.head(tx, digest),
     text: async (tx, digest) => {
       loaded.push(digest);
       const text = await store.text(tx, digest);
@@ -49,6 +50,13 @@ it('a catalogue is read as it was published, once, with its text for threads', a
   expect(await reader.read(digest)).toBe(read);
   expect(loaded).toEqual([digest]);
   expect(JSON.parse(Buffer.from(textOfCatalogue(read) ?? new ArrayBuffer()).toString())).toEqual(catalogue);
+});
+
+it('a catalogue comes with what its engine runs at once', async () => {
+  const { reader } = readerOf();
+  const ofComfyui = await reader.read(await publish(catalogueOf('OfComfyui', 1_024), 'comfyui'));
+  const ofCpu = await reader.read(await publish(catalogueOf('OfCpu', 1_024)));
+  expect([limitsOfRuns(ofComfyui), limitsOfRuns(ofCpu)]).toEqual([COMFYUI_RUN_LIMITS, null]);
 });
 
 it('of many catalogues those read last are kept, as far as their bytes go', async () => {

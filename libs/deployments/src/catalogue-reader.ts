@@ -1,6 +1,7 @@
-import type { NodeCatalogue } from '@millrace/contracts';
+import { runLimitsOf, type NodeCatalogue } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { LoadingCache, Turns } from '@millrace/platform';
+import { limitRuns } from '@millrace/workflow';
 import type { CatalogueStore } from './catalogue.store';
 import { parseInStretches } from './parse-in-stretches';
 
@@ -23,7 +24,7 @@ export function textOfCatalogue(catalogue: NodeCatalogue): CatalogueText | undef
   return texts.get(catalogue);
 }
 
-/** Catalogues by digest, parsed once per process: the text is hundreds of kilobytes and every submission needs it. */
+/** Catalogues by digest, parsed once per process, with the limits of their engine: the text is hundreds of kilobytes and every submission needs it. */
 export class CatalogueReader {
   /** A digest names one text for all time, so nothing ages. */
   private readonly parsed: LoadingCache<NodeCatalogue>;
@@ -31,7 +32,7 @@ export class CatalogueReader {
 
   constructor(
     private readonly database: Statements,
-    private readonly store: Pick<CatalogueStore, 'size' | 'text'>,
+    private readonly store: Pick<CatalogueStore, 'head' | 'text'>,
     keptBytes = KEPT_BYTES,
   ) {
     this.parsed = new LoadingCache<NodeCatalogue>({
@@ -50,9 +51,14 @@ export class CatalogueReader {
   }
 
   private async load(digest: string): Promise<NodeCatalogue> {
-    const sizeBytes = await this.store.size(this.database, digest);
-    if (sizeBytes === null) throw new Error(`the catalogue ${digest} is not stored`);
-    return sizeBytes <= SMALL_BYTES ? this.parse(digest) : this.turns.run('', () => this.parse(digest));
+    const head = await this.store.head(this.database, digest);
+    if (head === null) throw new Error(`the catalogue ${digest} is not stored`);
+    const read = async (): Promise<NodeCatalogue> => {
+      const catalogue = await this.parse(digest);
+      limitRuns(catalogue, runLimitsOf(head.engine));
+      return catalogue;
+    };
+    return head.bytes <= SMALL_BYTES ? read() : this.turns.run('', read);
   }
 
   /** What was checked when it was published is not checked again. */

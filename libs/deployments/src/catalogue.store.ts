@@ -49,11 +49,11 @@ export class CatalogueStore {
     return tx.execute(Prisma.sql`DELETE FROM catalogues c WHERE c.digest = ANY(${digests}::text[]) AND ${UNUSED}`);
   }
 
-  /** Bytes of the text of a catalogue; null when there is none of this digest. */
-  async size(tx: Statements, digest: string): Promise<number | null> {
-    const [row] = await tx.rows<{ bytes: number }>(Prisma.sql`
-      SELECT octet_length(document) AS bytes FROM catalogues WHERE digest = ${digest}`);
-    return row?.bytes ?? null;
+  /** Bytes of the text of a catalogue, and the kind of the engine that published it first; null when there is none of this digest. */
+  async head(tx: Statements, digest: string): Promise<{ bytes: number; engine: string } | null> {
+    const [row] = await tx.rows<{ bytes: number; engine: string }>(Prisma.sql`
+      SELECT octet_length(document) AS bytes, engine FROM catalogues WHERE digest = ${digest}`);
+    return row ?? null;
   }
 
   /** The text of a catalogue, JSON; null when there is none of this digest. */

@@ -1,3 +1,5 @@
+import type { RunLimits } from '@millrace/contracts';
+
 /** Where ComfyUI keeps files, as this process reaches them. */
 export interface ComfyuiFolders {
   input: string;
@@ -91,18 +93,11 @@ export interface ComfyuiBounds {
   quickFetchMs: number;
 }
 
-export interface GraphLimits {
-  /** Nodes that a run computes. Messages about progress grow with the square of this. */
-  maxNodes: number;
-  /** Nodes on the longest chain. ComfyUI works out cache keys for the whole chain before the first node: 300: 2.3 s. */
-  maxDepth: number;
-}
-
 export interface ComfyuiEngineOptions {
   server: AttachOptions | OwnOptions;
   bounds?: Partial<ComfyuiBounds>;
-  /** 300 nodes, the longest chain too (a chain of 300 costs 2.3 s before its first node, one of 1200 is refused). */
-  limits?: Partial<GraphLimits>;
+  /** Default those by which submissions are judged, `COMFYUI_RUN_LIMITS`. */
+  limits?: Partial<Pick<RunLimits, 'maxNodes' | 'maxDepth'>>;
   /** How samplers picture their steps: `auto`, `latent2rgb`, `taesd` or `none`. Default `auto`. */
   previewMethod?: 'auto' | 'latent2rgb' | 'taesd' | 'none';
   /** Classes of the operator's node packs that take inputs which `/object_info` does not name. */
@@ -141,7 +136,5 @@ export const DEFAULT_BOUNDS: Readonly<ComfyuiBounds> = {
   logDrainMs: 250,
   quickFetchMs: 50,
 };
-
-export const DEFAULT_LIMITS: Readonly<GraphLimits> = { maxNodes: 300, maxDepth: 300 };
 
 export const DEFAULT_LOG_TAIL_BYTES = 65_536;

@@ -1,10 +1,9 @@
-import type { NodeCatalogue } from '@millrace/contracts';
+import { COMFYUI_RUN_LIMITS, type NodeCatalogue } from '@millrace/contracts';
 import { copyOf } from '@millrace/workflow';
 import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '../engine';
 import { observed } from '../observed';
 import {
   DEFAULT_BOUNDS,
-  DEFAULT_LIMITS,
   DEFAULT_LOG_TAIL_BYTES,
   type ComfyuiBounds,
   type ComfyuiEngineOptions,
@@ -173,7 +172,7 @@ export class ComfyuiEngine implements Engine {
     const settings = {
       catalogue: await this.serverCatalogue.ofServer(live),
       reportingClasses: this.reportingClasses,
-      limits: { ...DEFAULT_LIMITS, ...limits },
+      limits: { ...COMFYUI_RUN_LIMITS, ...limits },
       bounds: this.bounds,
       previewMethod,
       isServerOurs: this.keeper.canReplace,

@@ -1,5 +1,6 @@
 import { constants, setPriority } from 'node:os';
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
+import { limitRuns } from '@millrace/workflow';
 import {
   refusedResult,
   type ExaminationResult,
@@ -61,13 +62,14 @@ export function examineSliceInThread({ body, catalogue, from, places: known, beg
   }
 }
 
-function catalogueOf({ id, json }: SharedCatalogue): NodeCatalogue {
+function catalogueOf({ id, json, limits }: SharedCatalogue): NodeCatalogue {
   const known = parsed.get(id);
   parsed.delete(id);
   const bytes = json.byteLength;
   // Before another is parsed: there is memory for one that is large, or for those that are kept.
   if (known === undefined) makeRoom(bytes);
   const catalogue = known?.catalogue ?? (JSON.parse(Buffer.from(json).toString()) as NodeCatalogue);
+  limitRuns(catalogue, limits);
   if (bytes <= CACHED_BYTES) parsed.set(id, { catalogue, bytes });
   return catalogue;
 }

@@ -1,5 +1,4 @@
-import { type Refusal, type ErrorCode, type RefusalOptions } from '@millrace/contracts';
-import type { BatchAdmission } from '@millrace/contracts';
+import type { BatchAdmission, ErrorCode, Refusal, RefusalOptions, RunLimits } from '@millrace/contracts';
 import type { GraphTemplate } from '@millrace/workflow';
 import type { ExaminedSlice } from './examine-batch.step';
 import type { ExaminedJob } from './examine-submission.step';
@@ -25,6 +24,8 @@ export interface SharedCatalogue {
   /** Names the catalogue in this process. */
   id: number;
   json: SharedArrayBuffer;
+  /** What its engine runs at once; null where that is all that a submission may be. */
+  limits: RunLimits | null;
 }
 
 /** Jobs of a batch to examine in another thread. */

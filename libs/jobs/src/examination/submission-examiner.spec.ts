@@ -1,5 +1,6 @@
-import { Refusal, type NodeCatalogue } from '@millrace/contracts';
+import { COMFYUI_RUN_LIMITS, Refusal, type NodeCatalogue } from '@millrace/contracts';
 import type { Target } from '@millrace/deployments';
+import { limitRuns } from '@millrace/workflow';
 import { SubmissionExaminer, type ExaminerLimits } from './submission-examiner';
 
 const common = { displayName: '', category: '', description: '', outputs: [], outputNode: true };
@@ -52,6 +53,20 @@ describe('a submission', () => {
     expect(refused).toMatchObject(refusal);
     const { code, message, details, status } = await refusalOf(inline.examine(body, target));
     expect(refused).toMatchObject({ code, message, details, status });
+  });
+
+  it('of more nodes than its engine runs at once is refused from a thread as it is at once', async () => {
+    const limited = structuredClone(catalogue);
+    limitRuns(limited, COMFYUI_RUN_LIMITS);
+    const there = async (): Promise<Target> => ({ ...(await target()), catalogue: limited });
+    const nodes = (count: number): string => Array.from({ length: count }, (_, at) => `"${at}":${node('1')}`).join();
+    const inline = examinerOf({ inlineBytes: 1_000_000 });
+    for (const examined of [examiner, inline]) {
+      const refused = await refusalOf(examined.examine(bodyOf(`{"l":${node(long)},${nodes(300)}}`), there));
+      expect([refused.code, refused.message]).toEqual(['invalid_workflow', expect.stringMatching(/301 nodes; .* 300/)]);
+      expect((await examined.examine(bodyOf(`{"l":${node(long)},${nodes(299)}}`), there)).job.nodeCount).toBe(300);
+      expect((await examined.examine(bodyOf(`{"l":${node(long)},${nodes(300)}}`), target)).job.nodeCount).toBe(301);
+    }
   });
 
   it('that is large is refused for its body before its target', async () => {

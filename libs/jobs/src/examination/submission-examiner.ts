@@ -4,6 +4,7 @@ import { Piscina } from 'piscina';
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
 import { textOfCatalogue, type Target } from '@millrace/deployments';
 import type { Rest } from '@millrace/platform';
+import { limitsOfRuns } from '@millrace/workflow';
 import type {
   BatchOutline,
   ExaminationResult,
@@ -199,7 +200,8 @@ export class SubmissionExaminer {
   private share(catalogue: NodeCatalogue): SharedCatalogue {
     const known = this.shared.get(catalogue);
     if (known !== undefined) return known;
-    const made = { id: (this.sharedCount += 1), json: textOfCatalogue(catalogue) ?? textFor(catalogue) };
+    const json = textOfCatalogue(catalogue) ?? textFor(catalogue);
+    const made = { id: (this.sharedCount += 1), json, limits: limitsOfRuns(catalogue) };
     this.shared.set(catalogue, made);
     return made;
   }

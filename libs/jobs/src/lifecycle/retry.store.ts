@@ -19,7 +19,7 @@ import { SETTLEMENT } from './settlement';
 
 /**
  * The ends that a policy may have tried again: another engine, worker or moment may end otherwise. The same code can stand for one
- * that it may not: a graph that the engine refused is an `engine_error` as well.
+ * that it may not: a graph that the engine refused as a whole is an `engine_error` as well.
  */
 const RETRIED_ENDINGS: ReadonlySet<JobEnding['ending']> = new Set<JobEnding['ending']>([
   'node_failed',

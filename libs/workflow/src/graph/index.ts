@@ -9,6 +9,8 @@ export { inputTypeOf, type InputType } from './input-type';
 export { GraphLinks, type NodeLink } from './links';
 export { modelFilesIn, isModelFile, modelFilesOfNode, modelNames, modelsOf } from './models';
 export { workOf } from './work';
+export { isLinkedPath, isPathInput } from './path-input';
+export { limitRuns, limitsOfRuns } from './run-limits';
 export { stronglyConnected } from './strongly-connected';
 export {
   isUiFormat,

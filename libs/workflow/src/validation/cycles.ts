@@ -56,7 +56,7 @@ function reportDepth(order: string[], maxDepth: number, { links, faults }: Inspe
     deepest = Math.max(deepest, depth);
   }
   if (deepest <= maxDepth) return;
-  const message = `The workflow has ${deepest} nodes in a row, each depending on the next; at most ${maxDepth} are accepted.`;
+  const message = `The workflow has ${deepest} nodes in a row, each depending on the next; at most ${maxDepth} are accepted. Split it into several jobs.`;
   faults.add(WHOLE_GRAPH, '', 'above_max', message);
 }
 

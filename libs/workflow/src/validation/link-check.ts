@@ -1,5 +1,5 @@
-import type { InputSpec } from '@millrace/contracts';
-import { classOf, typesMeet, linkOf, type GraphNode } from '../graph';
+import type { InputSpec, NodeCatalogue } from '@millrace/contracts';
+import { classOf, inputOf, isLinkedPath, limitsOfRuns, linkOf, typesMeet, type GraphNode } from '../graph';
 import { shown } from './faults';
 import type { Inspection } from './inspection';
 import { sliceOf, type JsonNode } from '../json';
@@ -58,7 +58,28 @@ function reportOutput({ node, name, value, spec }: GivenLink, { graph, catalogue
   } else if (spec && !typesMeet(output.type, spec.type)) {
     const message = `${name} takes ${spec.type}, but output slot ${link.slot} of ${described(target)} gives ${output.type}.`;
     faults.add(node.id, name, 'type_mismatch', message);
+  } else if (limitsOfRuns(catalogue)?.literalFiles) {
+    const message = linkedFileFault(node, name, output.type, catalogue);
+    if (message !== null) faults.add(node.id, name, 'bad_link', message);
   }
+}
+
+function linkedFileFault(
+  { classType }: GraphNode,
+  name: string,
+  type: string,
+  catalogue: NodeCatalogue,
+): string | null {
+  const nodeClass = classOf(catalogue, classType);
+  const spec = nodeClass && inputOf(nodeClass, name);
+  // An input that the class does not know is not passed to the node.
+  if (spec === undefined && nodeClass?.acceptsUnknownInputs !== true) return null;
+  if (spec?.file !== undefined) {
+    return `${name} names an input file and takes no link: give the reference to the asset itself, {"__type": "core/ASSET", "info": {"id": "<asset id>"}}.`;
+  }
+  return isLinkedPath(classType, name, spec, type)
+    ? `${name} is a path, which must stand in the workflow itself: write it there, in place of the link to a text.`
+    : null;
 }
 
 function described({ id, classType }: GraphNode): string {

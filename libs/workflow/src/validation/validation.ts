@@ -1,5 +1,5 @@
-import { MAX_GRAPH_NODES, beginningOf, type NodeCatalogue, type NodeErrors } from '@millrace/contracts';
-import { classOf, outputNodes, GraphLinks, type WorkflowGraph } from '../graph';
+import { MAX_GRAPH_NODES, beginningOf, type NodeCatalogue, type NodeErrors, type RunLimits } from '@millrace/contracts';
+import { classOf, limitsOfRuns, outputNodes, GraphLinks, type WorkflowGraph } from '../graph';
 import { reportShapeOfGraph } from './cycles';
 import { FaultList, WHOLE_GRAPH } from './faults';
 import { checkUndeclared, judgeInputs } from './input-check';
@@ -41,6 +41,8 @@ const indexes = new WeakMap<NodeCatalogue, NameIndex>();
  * and shape are; and an input that the class doesn't know is ignored unless it looks like a link, which the engine
  * would follow.
  *
+ * What an engine runs at once is judged where the catalogue was given limits, by `limitRuns`.
+ *
  * The catalogue must not be changed in place afterwards: what was read from it is kept.
  */
 export function validateWorkflow(graph: WorkflowGraph, catalogue: NodeCatalogue, limits: GraphLimits = {}): NodeErrors {
@@ -61,11 +63,15 @@ export function validateWorkflow(graph: WorkflowGraph, catalogue: NodeCatalogue,
   if (!reportNames(root, faults)) return faults.toNodeErrors();
   const links = new GraphLinks(graph, catalogue);
   const { assetsOnly = false } = limits;
-  inspect({ graph, catalogue, links, faults, assetsOnly, unsound: reportUnsoundNodes(graph, faults) }, maxDepth);
+  const ofRuns = limitsOfRuns(catalogue) ?? { maxNodes, maxDepth };
+  inspect(
+    { graph, catalogue, links, faults, assetsOnly, unsound: reportUnsoundNodes(graph, faults) },
+    { maxNodes: Math.min(maxNodes, ofRuns.maxNodes), maxDepth: Math.min(maxDepth, ofRuns.maxDepth) },
+  );
   return faults.toNodeErrors();
 }
 
-function inspect(inspection: Inspection, maxDepth: number): void {
+function inspect(inspection: Inspection, limits: Pick<RunLimits, 'maxNodes' | 'maxDepth'>): void {
   const { graph, catalogue, links } = inspection;
   const unknown = reportUnknownClasses(inspection);
   const outputs = outputNodes(graph, catalogue);
@@ -73,6 +79,7 @@ function inspect(inspection: Inspection, maxDepth: number): void {
   // A node of unknown class may be an output node. With no candidate at all, every node is worth a look.
   const roots = outputs.length + unknown.length > 0 ? [...outputs, ...unknown] : [...graph.nodes.keys()];
   const judged = links.ancestors(roots, 'declared');
+  if (unknown.length === 0 && outputs.length > 0) reportNeededNodes(judged.size, limits, inspection);
   const followed = links.ancestors(roots, 'every');
   for (const id of followed) {
     const node = graph.nodes.get(id);
@@ -81,7 +88,13 @@ function inspect(inspection: Inspection, maxDepth: number): void {
     if (nodeClass) judgeInputs(node, nodeClass, inspection);
     else for (const [name, value] of node.inputs) checkUndeclared(node, name, value, inspection);
   }
-  reportShapeOfGraph(followed, maxDepth, inspection);
+  reportShapeOfGraph(followed, limits.maxDepth, inspection);
+}
+
+function reportNeededNodes(count: number, { maxNodes }: Pick<RunLimits, 'maxNodes'>, { faults }: Inspection): void {
+  if (count <= maxNodes) return;
+  const message = `A run of the workflow computes ${count} nodes; its engine takes at most ${maxNodes} in one run. Split it into several jobs.`;
+  faults.add(WHOLE_GRAPH, '', 'above_max', message);
 }
 
 /** Returns the ids of the nodes at fault. */

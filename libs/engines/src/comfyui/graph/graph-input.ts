@@ -1,11 +1,6 @@
 import type { InputSpec } from '@millrace/contracts';
-import { linkOf, member, sliceOf, type JsonNode } from '@millrace/workflow';
+import { isPathInput, linkOf, member, sliceOf, type JsonNode } from '@millrace/workflow';
 import { isEscapingPath, isOfRuns } from '../files';
-
-/** Names of inputs that nodes read as a path on the server; an input of an input (`source.folder`) goes by its last part. */
-const PATH_INPUT = /(?:^|[_.])(?:path|paths|dir|directory|folder|folders|file|files|filename|filepath)$/i;
-
-const PATH_TYPES = new Set(['STRING', 'COMBO', '*']);
 
 /** `name [input]`: the suffix by which ComfyUI lets a name choose its folder. */
 const FOLDER_SUFFIX = /\[(?:input|output|temp)\]\s*$/;
@@ -55,11 +50,6 @@ function isLinkToPython(node: JsonNode | undefined): boolean {
   if (node?.kind !== 'array' || node.items.length !== 2) return false;
   const [first, second] = node.items;
   return first?.kind === 'string' && (second?.kind === 'number' || second?.kind === 'boolean');
-}
-
-/** An input, a text or a choice of a list, that nodes read as a path on the server. */
-export function isPathInput(name: string, spec: InputSpec | undefined): boolean {
-  return PATH_INPUT.test(name) && (spec === undefined || PATH_TYPES.has(spec.type));
 }
 
 function refuseEscape(name: string, path: string, spec: InputSpec | undefined): void {

@@ -8,8 +8,15 @@ export class GraphRefusal extends Error {
   }
 }
 
-/** @param node the node at fault; absent where the graph as a whole is */
-export function refusal(message: string, node?: GraphNode, code: EngineFailure['code'] = 'engine_error'): GraphRefusal {
+/**
+ * @param node the node at fault; absent where the graph as a whole is
+ * @param code by default the graph's own fault where a node is at fault, as for a node that fails
+ */
+export function refusal(
+  message: string,
+  node?: GraphNode,
+  code: EngineFailure['code'] = node ? 'node_execution_error' : 'engine_error',
+): GraphRefusal {
   return new GraphRefusal({
     code,
     message,

@@ -1,9 +1,15 @@
-import type { InputSpec, NodeCatalogue, NodeClass } from '@millrace/contracts';
-import { linkOf, modelFilesOfNode, type GraphNode, type JsonNode, type WorkflowGraph } from '@millrace/workflow';
-import type { GraphLimits } from '../comfyui.config';
+import type { InputSpec, NodeCatalogue, NodeClass, RunLimits } from '@millrace/contracts';
+import {
+  isLinkedPath,
+  linkOf,
+  modelFilesOfNode,
+  type GraphNode,
+  type JsonNode,
+  type WorkflowGraph,
+} from '@millrace/workflow';
 import { nodeFolder, prefixBase, runFolder } from '../files';
 import { SALT_INPUT, type SaltedNode } from './cache-salt';
-import { InputRefusal, isPathInput, postedValue } from './graph-input';
+import { InputRefusal, postedValue } from './graph-input';
 import { refusal } from './graph-refusal';
 
 export interface GraphToSanitise {
@@ -18,14 +24,11 @@ export interface GraphToSanitise {
   models?: ReadonlyMap<string, string>;
   /** Classes seen to report although they are no output nodes. */
   reportingClasses: ReadonlySet<string>;
-  limits: GraphLimits;
+  limits: Pick<RunLimits, 'maxNodes' | 'maxDepth'>;
 }
 
 /** Savers that join their prefix to a folder without making the folders in it. */
 const FLAT_PREFIX_CLASSES = new Set(['LossGraphNode']);
-
-/** They read no file of the path that they are given: they report it, and what is reported is checked. */
-const PATH_SHOWING_CLASSES = new Set(['Preview3D', 'Preview3DAnimation']);
 
 /** What a preview becomes, so that its file is in the run's own folder and bears no other run's cached name. */
 const PREVIEW = { classType: 'PreviewImage', saver: 'SaveImage' } as const;
@@ -50,8 +53,9 @@ export class NodeSanitiser {
   classOf(node: GraphNode): NodeClass {
     const { catalogue } = this.work;
     const nodeClass = Object.hasOwn(catalogue, node.classType) ? catalogue[node.classType] : undefined;
-    if (!nodeClass) throw refusal(`No node class ${JSON.stringify(node.classType)} is installed here.`, node);
-    return nodeClass;
+    if (nodeClass) return nodeClass;
+    // It was there when the graph was submitted.
+    throw refusal(`No node class ${JSON.stringify(node.classType)} is installed here.`, node, 'engine_error');
   }
 
   /** Checks a node's links, and says what its salt depends on. To be called in topological order. */
@@ -100,7 +104,7 @@ export class NodeSanitiser {
       return postedValue(name, value, spec, this.work.staged, this.work.graph.text);
     } catch (error) {
       if (!(error instanceof InputRefusal)) throw error;
-      const code = error.missingFile ? 'input_unavailable' : 'engine_error';
+      const code = error.missingFile ? 'input_unavailable' : undefined;
       throw refusal(`Node ${node.id} (${node.classType}): input ${error.message}`, node, code);
     }
   }
@@ -123,10 +127,8 @@ export class NodeSanitiser {
     return ancestors;
   }
 
-  /** A path that other nodes put together can't be checked before it is read. */
   private refusePathByLink(node: GraphNode, name: string, spec: InputSpec | undefined, type: string | undefined): void {
-    if (!isPathInput(name, spec) || PATH_SHOWING_CLASSES.has(node.classType)) return;
-    if (type !== 'STRING' && type !== '*') return;
+    if (type === undefined || !isLinkedPath(node.classType, name, spec, type)) return;
     throw refusal(`Input ${name} is a path, which must stand in the workflow: it takes no linked text.`, node);
   }
 

@@ -148,11 +148,13 @@ describe('a graph that can not run is refused before it reaches ComfyUI', () => 
       /form of a link/,
     ],
   ])('%s', (_name, graph, nodeId, message) => {
-    expect(refusal(graph)).toMatchObject({
-      code: 'engine_error',
-      nodeId,
-      message: expect.stringMatching(message) as unknown,
-    });
+    expect(refusal(graph)).toMatchObject({ nodeId, message: expect.stringMatching(message) as unknown });
+  });
+
+  it('as the fault of the graph where a node is at fault, but not where a class has gone since it was submitted', () => {
+    expect(refusal('{"2":{"class_type":"SaveImage","inputs":{"images":["9",0]}}}').code).toBe('node_execution_error');
+    expect(refusal(`{"1":{"class_type":"NoSuch","inputs":{}},"2":${SAVE}}`).code).toBe('engine_error');
+    expect(refusal('{}').code).toBe('engine_error');
   });
 
   it('too many nodes, or too long a chain', () => {
@@ -211,7 +213,8 @@ describe('files', () => {
       const preview = `{"1":{"class_type":"Preview3D","inputs":{"model_file":"${path}"}}}`;
       const combo = `{"1":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"${path}"}},
       "2":{"class_type":"VAESave","inputs":{"vae":["1",2]}}}`;
-      for (const graph of [preview, combo]) expect(refusal(graph)).toMatchObject({ code: 'engine_error', nodeId: '1' });
+      for (const graph of [preview, combo])
+        expect(refusal(graph)).toMatchObject({ code: 'node_execution_error', nodeId: '1' });
     },
   );
 
@@ -222,7 +225,7 @@ describe('files', () => {
       const inputs = { folder: { type: 'COMBO', required: true, options } };
       const listing = { ...catalogue, FolderNode: { ...catalogue['OpenNode'], inputs } } as typeof catalogue;
       const reading = (given: string): string => `{"1":{"class_type":"FolderNode","inputs":{${given}}},"2":${SAVE}}`;
-      const refused = { code: 'engine_error', nodeId: '1' };
+      const refused = { code: 'node_execution_error', nodeId: '1' };
       expect(refusal(reading(`"folder":"${folder}"`), { catalogue: listing })).toMatchObject(refused);
       expect(refusal(reading(`"source":"path","source.folder":"${folder}"`), { catalogue: listing })).toMatchObject(
         refused,

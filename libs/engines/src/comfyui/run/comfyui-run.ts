@@ -1,6 +1,6 @@
-import type { NodeCatalogue } from '@millrace/contracts';
+import type { NodeCatalogue, RunLimits } from '@millrace/contracts';
 import type { EngineFailure, EngineResult, EngineRunContext, EngineWork } from '../../engine';
-import type { ComfyuiBounds, GraphLimits } from '../comfyui.config';
+import type { ComfyuiBounds } from '../comfyui.config';
 import { InputUnavailable, runFolder, stagedName } from '../files';
 import { GraphRefusal, sanitiseGraph, type SanitisedGraph } from '../graph';
 import { mapExtraData, postPrompt, TooLarge, type HistoryEntry } from '../protocol';
@@ -16,7 +16,7 @@ import { boundedMessage, verdictOf } from './verdict';
 export interface RunSettings {
   catalogue: NodeCatalogue;
   reportingClasses: ReadonlySet<string>;
-  limits: GraphLimits;
+  limits: Pick<RunLimits, 'maxNodes' | 'maxDepth'>;
   bounds: ComfyuiBounds;
   logTailBytes: number;
   previewMethod: string;

@@ -6,7 +6,7 @@ import { GatewayWorld, type GatewayAnswer, type RemoteWorker } from './fixtures/
 
 let world: GatewayWorld;
 beforeAll(async () => {
-  world = await GatewayWorld.open({ workersPerToken: 2 });
+  world = await GatewayWorld.open({ workersPerToken: 2, leaseSeconds: 599 });
 });
 afterAll(() => world.close());
 
@@ -45,8 +45,9 @@ describe('a worker outside the cluster', () => {
     const job = await world.submit(worker.poolId);
     const attempt = await worker.take();
     expect(attempt).toMatchObject({ jobId: job, attempt: 1, poolId: worker.poolId, hasSecrets: false });
+    expect(attempt).toMatchObject({ leaseSeconds: 599 });
     expect(await worker.of(attempt, 'POST', 'heartbeats', run)).toMatchObject({
-      body: { answer: { status: 'running', exhausted: false, overtime: false } },
+      body: { answer: { status: 'running', exhausted: false, overtime: false, leaseSeconds: 599 } },
     });
     const progress = { value: 0.5, nodes_done: 0, nodes_total: 1 };
     expect((await worker.of(attempt, 'POST', 'events', { kind: 'progress', progress })).status).toBe(200);

@@ -113,6 +113,7 @@ export {
   type GatewayAttempt,
   type GatewayEnd,
   type GatewayEvent,
+  type GatewayHeartbeatAnswer,
   type GatewayOutput,
   type GatewayRegistration,
   type GatewayReport,

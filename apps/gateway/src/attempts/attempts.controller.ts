@@ -8,6 +8,7 @@ import {
   Refusal,
   type GatewayEnd,
   type GatewayEvent,
+  type GatewayHeartbeatAnswer,
   type Progress,
 } from '@millrace/contracts';
 import { type WorkerTokenHolder } from '@millrace/deployments';
@@ -22,6 +23,7 @@ import {
   type ReportedEnding,
 } from '@millrace/jobs';
 import { EphemeralSecrets } from '@millrace/messaging';
+import { GatewayRules } from '../gateway-rules';
 import { BodyOf, END, Holder, Json, LOG, LargeJson, WorkerTokenGuard, type LargeBody, type RequestBody } from '../http';
 import { Fenced, HeldAttempts, type NamedFence } from './held-attempts';
 import { OutputReceipts } from './output-receipts';
@@ -40,6 +42,7 @@ export class AttemptsController {
     private readonly events: JobEvents,
     private readonly secrets: EphemeralSecrets,
     private readonly receipts: OutputReceipts,
+    private readonly rules: GatewayRules,
   ) {}
 
   /** The graph, which a claim leaves out where it is large. */
@@ -55,16 +58,17 @@ export class AttemptsController {
     return { workflow };
   }
 
-  /** Renew the lease. Null: it is lost. */
+  /** Renew the lease, for as long as leases are of this gateway, which need not be that of the claim. Null: it is lost. */
   @Post('heartbeats')
   @HttpCode(200)
   async heartbeat(
     @Holder() holder: WorkerTokenHolder,
     @Fenced() fence: NamedFence,
     @Json(GatewayHeartbeatSchema) run: { progress: Progress | null; engineMs: number },
-  ): Promise<{ answer: Awaited<ReturnType<Lifecycle['heartbeat']>> }> {
+  ): Promise<GatewayHeartbeatAnswer> {
     const held = await this.held.find(fence, holder);
-    return { answer: held && (await this.lifecycle.heartbeat(held, run)) };
+    const answer = held && (await this.lifecycle.heartbeat(held, run));
+    return { answer: answer && { ...answer, leaseSeconds: this.rules.of.leaseSeconds } };
   }
 
   /** Progress and previews, published as they come. They may be lost. */

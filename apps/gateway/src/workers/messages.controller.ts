@@ -11,6 +11,7 @@ import {
 import { WorkerTokens, type WorkerTokenHolder } from '@millrace/deployments';
 import { WarmClaims, type ClaimedAttempt } from '@millrace/jobs';
 import { KeyRing } from '@millrace/platform';
+import { GatewayRules } from '../gateway-rules';
 import { BodyOf, Gone, Holder, IdPipe, Json, RequestsUnderWay, WorkerTokenGuard, type RequestBody } from '../http';
 import { WorkerControls, WorkerLanes } from '../lanes';
 
@@ -32,6 +33,7 @@ export class MessagesController {
     private readonly controls: WorkerControls,
     private readonly claims: WarmClaims,
     private readonly underWay: RequestsUnderWay,
+    private readonly rules: GatewayRules,
     ring: KeyRing,
   ) {
     this.scopeKey = ring.for('remote scopes')[0].secret;
@@ -116,6 +118,7 @@ export class MessagesController {
       },
       keepsLogs: attempt.keepsLogs,
       isHoldShort: attempt.isHoldShort,
+      leaseSeconds: this.rules.of.leaseSeconds,
       scope: createHmac('sha256', this.scopeKey).update(accountId).digest('hex'),
       deadlineAt: deadlineAt.toISOString(),
     };

@@ -94,7 +94,8 @@ export class Attempt {
     private readonly slot: EngineSlot,
     private readonly draining: AbortSignal,
   ) {
-    const { assets, jobs, leaseSeconds, logTailBytes, maxOutputsPerJob } = parts;
+    const { assets, jobs, logTailBytes, maxOutputsPerJob } = parts;
+    const { leaseSeconds = parts.leaseSeconds } = claimed;
     this.logger = parts.logger.child({ job: claimed.jobId, attempt: claimed.attempt });
     this.files = new AttemptFiles(parts.workFolder.path, claimed, this.logger);
     this.graph = parseWorkflow(claimed.workflow);

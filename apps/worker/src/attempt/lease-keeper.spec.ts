@@ -8,7 +8,7 @@ const FENCE = { jobId: 'job', attempt: 1, leaseToken: 'token' };
 const logger = createLogger('test', 'silent');
 
 type Answer = Awaited<ReturnType<LeaseRecords['heartbeat']>>;
-const running: Answer = { status: 'running', exhausted: false, overtime: false };
+const running = { status: 'running' as const, exhausted: false, overtime: false };
 
 interface Beat {
   atMs: number;
@@ -71,6 +71,15 @@ describe('a lease', () => {
     await jest.advanceTimersByTimeAsync(1);
     await asked;
     expect(beats.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  });
+
+  it('is renewed as often as a shorter one demands, once a renewal says that it lasts no longer', async () => {
+    leaseOf((nth) => nth === 1);
+    await jest.advanceTimersByTimeAsync(INTERVAL_MS);
+    beats[0]?.answer({ ...running, leaseSeconds: 3 });
+    await jest.advanceTimersByTimeAsync(2_500);
+    expect(beats.map(({ atMs }) => atMs)).toEqual([3_000, 4_000, 5_000]);
+    expect(lease.end).toBeNull();
   });
 
   it('goes by what a heartbeat says that was answered after the next was sent', async () => {

@@ -5,6 +5,11 @@ import type { Logger } from '@millrace/platform';
 /** `exhausted`: the run has used up all the credits there are for it. `overtime`: it reached its time limit. */
 export type LeaseEnd = 'canceled' | 'exhausted' | 'overtime' | 'lost';
 
+type Renewed = NonNullable<Awaited<ReturnType<Lifecycle['heartbeat']>>> & {
+  /** How long the lease lasts now, where who renews it says so. */
+  leaseSeconds?: number | undefined;
+};
+
 /** Where a lease is renewed. */
 export interface LeaseRecords {
   /** @param signal aborts when the answer is waited for no longer: a request that can be ended is. */
@@ -12,7 +17,7 @@ export interface LeaseRecords {
     fence: Fence,
     run: { progress: Progress | null; engineMs: number },
     signal: AbortSignal,
-  ) => ReturnType<Lifecycle['heartbeat']>;
+  ) => Promise<Renewed | null>;
 }
 
 /** A renewal under way. */
@@ -30,18 +35,20 @@ export class LeaseKeeper {
   private readonly controller = new AbortController();
   private readonly losing = new AbortController();
   private ended: LeaseEnd | null = null;
-  private readonly timer: NodeJS.Timeout;
+  /** When the next renewal is due. */
+  private timer: NodeJS.Timeout | undefined;
+  private isClosed = false;
   private beating: Beat | null = null;
   private renewedAtMs = performance.now();
 
   constructor(
     private readonly lifecycle: LeaseRecords,
     private readonly fence: Fence,
-    private readonly leaseMs: number,
+    private leaseMs: number,
     private readonly run: Readonly<{ progress: Progress | null; engineMs: number }>,
     private readonly logger: Logger,
   ) {
-    this.timer = setInterval(() => this.tick(), leaseMs / BEATS_PER_LEASE);
+    this.arm();
   }
 
   /** Aborts when the attempt is over for this worker; `end` then says why. */
@@ -65,13 +72,19 @@ export class LeaseKeeper {
   }
 
   private begin(): Beat {
-    this.timer.refresh();
+    this.arm();
     const limit = new AbortController();
     const over = this.renew(limit.signal).finally(() => {
       if (this.beating === beat) this.beating = null;
     });
     const beat = { limit, over };
     return beat;
+  }
+
+  /** The next renewal is an interval from now. */
+  private arm(): void {
+    clearTimeout(this.timer);
+    if (!this.isClosed) this.timer = setTimeout(() => this.tick(), this.leaseMs / BEATS_PER_LEASE);
   }
 
   private tick(): void {
@@ -85,7 +98,7 @@ export class LeaseKeeper {
 
   private async renew(signal: AbortSignal): Promise<void> {
     const askedAtMs = performance.now();
-    let answer: Awaited<ReturnType<Lifecycle['heartbeat']>>;
+    let answer: Renewed | null;
     try {
       const { progress, engineMs } = this.run;
       answer = await this.lifecycle.heartbeat(this.fence, { progress, engineMs }, signal);
@@ -93,11 +106,21 @@ export class LeaseKeeper {
       this.logger.warn({ err: error, job: this.fence.jobId }, 'a heartbeat failed');
       return;
     }
-    this.renewedAtMs = Math.max(this.renewedAtMs, askedAtMs);
-    if (answer === null) this.over('lost');
-    else if (answer.status === 'canceling') this.over('canceled');
+    // One that was sent after it may have been answered before.
+    const isLatest = askedAtMs >= this.renewedAtMs;
+    if (isLatest) this.renewedAtMs = askedAtMs;
+    if (answer === null) return this.over('lost');
+    if (isLatest) this.lasts((answer.leaseSeconds ?? 0) * 1_000);
+    if (answer.status === 'canceling') this.over('canceled');
     else if (answer.exhausted) this.over('exhausted');
     else if (answer.overtime) this.over('overtime');
+  }
+
+  /** @param leaseMs 0: as long as before. */
+  private lasts(leaseMs: number): void {
+    if (leaseMs === 0 || leaseMs === this.leaseMs) return;
+    this.leaseMs = leaseMs;
+    this.arm();
   }
 
   private over(end: LeaseEnd): void {
@@ -109,7 +132,8 @@ export class LeaseKeeper {
 
   /** Stop renewing. */
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    this.isClosed = true;
+    clearTimeout(this.timer);
     await this.beating?.over;
   }
 }

@@ -19,6 +19,7 @@ type WholeAttempt = GatewayAttempt & { workflow: string };
 export class RemoteGraphs {
   constructor(
     private readonly client: GatewayClient,
+    /** Of an attempt whose claim does not say it. */
     private readonly leaseSeconds: number,
     private readonly logger: Logger,
   ) {}
@@ -38,7 +39,8 @@ export class RemoteGraphs {
     leaving?: AbortSignal,
   ): Promise<WholeAttempt | null> {
     const { jobs } = new RemoteAttempt(this.client, claimed, NO_PARTS, this.logger).parts;
-    const lease = new LeaseKeeper(jobs.lifecycle, claimed, this.leaseSeconds * 1_000, NOTHING_YET, this.logger);
+    const { leaseSeconds = this.leaseSeconds } = claimed;
+    const lease = new LeaseKeeper(jobs.lifecycle, claimed, leaseSeconds * 1_000, NOTHING_YET, this.logger);
     const over = joinSignals(lease.signal, ...(leaving === undefined ? [] : [leaving]));
     try {
       return await this.whole(claimed, withClaim, over.signal);

@@ -74,7 +74,7 @@ describe('a claim of a remote worker', () => {
 });
 
 describe('a claim of a large graph', () => {
-  const { workflow, ...attempt }: GatewayAttempt = {
+  const { workflow, ...attempt }: GatewayAttempt & { leaseSeconds?: number } = {
     ...{ jobId: newId(), attempt: 1, leaseToken: newId(), poolId: 'pool', scope: 'a scope', status: 'running' },
     ...{ workflow: '{"1":{}}', deadlineAt: new Date().toISOString(), hasSecrets: false, models: [] },
     ...{ progress: null, traceparent: null, keepsLogs: false, isHoldShort: false },
@@ -135,6 +135,16 @@ describe('a claim of a large graph', () => {
     await jest.advanceTimersByTimeAsync(25_000);
     expect((await taking).claimed).toMatchObject({ workflow });
     expect(beats).toBe(7);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('has its lease renewed as often as the answer to its claim demands', async () => {
+    const slow = (): Promise<unknown> => new Promise((resolve) => setTimeout(() => resolve({ workflow }), 5_500));
+    const { pool, asked } = gateway(slow, running, { ...attempt, leaseSeconds: 3 });
+    const taking = pool.take(message(), worker);
+    await jest.advanceTimersByTimeAsync(5_500);
+    expect((await taking).claimed).toMatchObject({ leaseSeconds: 3 });
+    expect(asked.filter(({ path }) => path === 'heartbeats')).toHaveLength(5);
     expect(jest.getTimerCount()).toBe(0);
   });
 

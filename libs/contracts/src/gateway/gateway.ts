@@ -120,6 +120,8 @@ export const GatewayClaimSchema = z.object({
   graphApart: z.boolean().optional(),
 });
 export type GatewayClaim = z.infer<typeof GatewayClaimSchema>;
+const leaseSeconds = z.number().positive().optional();
+
 /** Everything that one attempt needs. `scope` is the same for all attempts of one account, and says nothing else of it. */
 export const GatewayAttemptSchema = z.object({
   jobId: z.uuid(),
@@ -137,6 +139,8 @@ export const GatewayAttemptSchema = z.object({
   traceparent: z.string().nullable(),
   keepsLogs: z.boolean(),
   isHoldShort: z.boolean(),
+  /** How long its lease lasts, as each heartbeat says again; absent: as the terms say. */
+  leaseSeconds,
 });
 export type GatewayAttempt = z.infer<typeof GatewayAttemptSchema>;
 export const GatewayClaimAnswerSchema = z.object({
@@ -152,8 +156,17 @@ const milliseconds = z.int().min(0);
 export const GatewayHeartbeatSchema = z.object({ progress: ProgressSchema.nullable(), engineMs: milliseconds });
 /** Null: the lease is lost. */
 export const GatewayHeartbeatAnswerSchema = z.object({
-  answer: z.object({ status: JobStatusSchema, exhausted: z.boolean(), overtime: z.boolean() }).nullable(),
+  answer: z
+    .object({
+      status: JobStatusSchema,
+      exhausted: z.boolean(),
+      overtime: z.boolean(),
+      /** How long the lease lasts from now on: gateways may be changing to another length. Absent: as before. */
+      leaseSeconds,
+    })
+    .nullable(),
 });
+export type GatewayHeartbeatAnswer = z.infer<typeof GatewayHeartbeatAnswerSchema>;
 
 /** Base64 has four characters for three bytes. */
 const PREVIEW_LENGTH = (PREVIEW_BYTES / 3) * 4;

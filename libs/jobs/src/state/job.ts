@@ -132,6 +132,8 @@ export interface ClaimedAttempt extends Fence {
   keepsLogs: boolean;
   /** What is held for it does not pay for the time until the first heartbeat. */
   isHoldShort: boolean;
+  /** How long its lease lasts, where a gateway says so; absent: as the settings of its worker say. */
+  leaseSeconds?: number | undefined;
 }
 
 /** Why a job failed; `code` and the rest are shown to its owner. */

@@ -245,6 +245,19 @@ describe('a token', () => {
     expect((await silent.take()).jobId).toBe(job);
   });
 
+  it('says of a worker that is not known any more that it is to register, with which it takes work again', async () => {
+    const worker = await world.worker();
+    await world.test.database.models.worker.delete({ where: { id: worker.id } });
+    const body = { state: 'ready', residentModels: [], problem: null };
+    expect(await worker.ask('POST', `workers/${worker.id}/reports`, body)).toMatchObject({
+      status: 403,
+      body: { error: { code: 'forbidden', details: { not_joined: true } } },
+    });
+    await worker.join();
+    const job = await world.submit(worker.poolId);
+    expect((await worker.take()).jobId).toBe(job);
+  });
+
   it('has no more workers than it may where silent ones come back', async () => {
     const pool = await world.pool();
     const silent = [await world.worker(pool), await world.worker(pool)] as const;

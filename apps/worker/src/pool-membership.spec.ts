@@ -1,5 +1,5 @@
 import { GatewayReportSchema } from '@millrace/contracts';
-import type { WorkerReport } from '@millrace/deployments';
+import type { WorkerRegistration, WorkerReport } from '@millrace/deployments';
 import type { EngineHealth } from '@millrace/engines';
 import { HEARTBEAT_EVERY_MS, PoolMembership } from './pool-membership';
 import type { PoolRegistry } from './pool-registry';
@@ -19,17 +19,25 @@ let nowMs: number;
 let isAway: boolean;
 let reports: WorkerReport[];
 let membership: PoolMembership;
+/** Whether the pool knows the worker. */
+let isKnown: boolean;
+let registered: WorkerRegistration[];
 beforeEach(() => {
   nowMs = 0;
   isAway = false;
   reports = [];
+  isKnown = true;
+  registered = [];
   jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const registry: PoolRegistry = {
     ensurePool: () => Promise.resolve(),
-    register: () => Promise.resolve(),
+    register: (registration) => {
+      isKnown = true;
+      return Promise.resolve(void registered.push(registration));
+    },
     heartbeat: (_id, report) => {
       reports.push(report);
-      return isAway ? Promise.reject(new Error('away')) : Promise.resolve('ready');
+      return isAway ? Promise.reject(new Error('away')) : Promise.resolve(isKnown ? 'ready' : null);
     },
     warmUp: () => Promise.resolve(null),
     models: () => Promise.resolve(null),
@@ -88,5 +96,25 @@ describe('a report', () => {
     const { problem } = GatewayReportSchema.parse(reports[0]);
     expect(problem?.isWellFormed()).toBe(true);
     expect(problem?.length).toBeGreaterThan(1_990);
+  });
+});
+
+describe('a worker that its pool does not know any more', () => {
+  beforeEach(async () => {
+    await membership.register('cpu', 2);
+    isKnown = false;
+  });
+
+  it('registers as before with its next heartbeat, and no more often than that', async () => {
+    await beat();
+    await beat();
+    expect(isKnown).toBe(true);
+    expect(registered).toHaveLength(2);
+    expect(registered[1]).toEqual(registered[0]);
+  });
+
+  it('does not where it stops', async () => {
+    await membership.report('stopped', fit);
+    expect(registered).toHaveLength(1);
   });
 });

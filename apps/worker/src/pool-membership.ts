@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { REPORT_TEXT_LENGTH, endsOf } from '@millrace/contracts';
 import { BOOT_TIMEOUT_MS, retryWhileStarting } from '@millrace/database';
-import type { OwnStart, WorkerState } from '@millrace/deployments';
+import type { OwnStart, WorkerRegistration, WorkerReport, WorkerState } from '@millrace/deployments';
 import type { EngineHealth } from '@millrace/engines';
 import type { PoolRegistry } from './pool-registry';
 
@@ -48,6 +48,9 @@ export class PoolMembership {
   /** Only a heartbeat that is sent later proves that the worker reaches PostgreSQL. */
   private doubtedUntilMs = Number.NEGATIVE_INFINITY;
 
+  /** As what the pool knows this worker; null until it has registered. */
+  private registration: WorkerRegistration | null = null;
+
   constructor(private readonly parts: MembershipParts) {}
 
   /** Whether this worker reaches PostgreSQL, by its heartbeats and claims. One that does not would only swallow messages. */
@@ -70,13 +73,14 @@ export class PoolMembership {
     const registration = { ...identity, engine, host: hostname(), pid: process.pid, capacity };
     await retryWhileStarting(BOOT_TIMEOUT_MS, () => registry.ensurePool(identity.poolId, engine));
     await retryWhileStarting(BOOT_TIMEOUT_MS, () => registry.register(registration));
+    this.registration = registration;
     this.reachedAtMs = performance.now();
   }
 
   /**
-   * Send a heartbeat. A worker that can run nothing is reported as starting: dispatching counts on nothing from it. One
-   * with some of its engines sick counts for less. Of texts that are longer than a report may have, the middle is left out: one that were
-   * refused for it would have the worker count as lost.
+   * Send a heartbeat. A worker that the pool does not know any more, because it was silent for a day, registers again with it. A worker that can
+   * run nothing is reported as starting: dispatching counts on nothing from it. One with some of its engines sick counts for less. Of texts that
+   * are longer than a report may have, the middle is left out: one that were refused for it would have the worker count as lost.
    *
    * @returns whether an operator wants the worker to drain.
    */
@@ -84,11 +88,10 @@ export class PoolMembership {
     state: WorkerState,
     { healths, diskModels, modelCacheBytes, modelsNote, problem, capacity, attemptMs, start }: FitnessReport,
   ): Promise<boolean> {
-    const { identity, registry } = this.parts;
     const reported = state === 'ready' && capacity === 0 ? 'starting' : state;
     const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
     const sentAtMs = performance.now();
-    const wanted = await registry.heartbeat(identity.id, {
+    const wanted = await this.send({
       state: reported,
       residentModels,
       diskModels,
@@ -101,6 +104,16 @@ export class PoolMembership {
     });
     this.reachedAtMs = Math.max(this.reachedAtMs, sentAtMs);
     return wanted === 'draining';
+  }
+
+  /** @returns the state that holds now; null where this worker has reported its stop. */
+  private async send(report: WorkerReport): Promise<WorkerState | null> {
+    const { identity, registry } = this.parts;
+    const wanted = await registry.heartbeat(identity.id, report);
+    if (wanted !== null || report.state === 'stopped' || this.registration === null) return wanted;
+    await registry.ensurePool(identity.poolId, this.registration.engine);
+    await registry.register(this.registration);
+    return registry.heartbeat(identity.id, report);
   }
 }
 

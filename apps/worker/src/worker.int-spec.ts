@@ -485,3 +485,12 @@ describe('a worker that stops', () => {
     expect(await world.outcome()).toMatchObject({ status: 'queued', delivery: 'dispatched', attempts: [] });
   });
 });
+
+it('a worker that its pool does not know any more registers again, and is given work', async () => {
+  const world = await openWorld(succeeds);
+  const { poolId } = await test.database.models.job.findUniqueOrThrow({ where: { id: world.message.jobId } });
+  const { worker } = test.database.models;
+  await worker.deleteMany({ where: { poolId } });
+  await eventually('it to be back', async () => (await worker.count({ where: { poolId, state: 'ready' } })) === 1);
+  await (await world.another()).run();
+});

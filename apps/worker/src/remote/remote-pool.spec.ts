@@ -1,4 +1,5 @@
 import { Refusal, newId, type DispatchMessage, type GatewayAttempt } from '@millrace/contracts';
+import type { WorkerReport } from '@millrace/deployments';
 import { createLogger } from '@millrace/platform';
 import { followersOf } from '@millrace/testing';
 import { GatewayUnreachable, type GatewayClient, type GatewayRequest } from './gateway.client';
@@ -245,6 +246,18 @@ describe('a claim of a large graph', () => {
     });
     expect((await pool.take(message(), worker)).claimed).toMatchObject({ workflow });
     expect(asked).toHaveLength(1);
+  });
+});
+
+describe('a heartbeat of a remote worker', () => {
+  const report: WorkerReport = { state: 'ready', residentModels: [], problem: null };
+
+  it('says that the gateway does not know the worker, and fails for every other refusal', async () => {
+    const details = { not_joined: true };
+    const unknown = poolOf(() => Promise.reject(new Refusal('forbidden', 'It did not join.', { details })));
+    expect(await unknown.heartbeat(newId(), report)).toBeNull();
+    const full = poolOf(() => Promise.reject(new Refusal('forbidden', 'This token has 16 workers.')));
+    await expect(full.heartbeat(newId(), report)).rejects.toThrow('16 workers');
   });
 });
 

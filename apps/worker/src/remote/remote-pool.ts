@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import {
+  Refusal,
   GatewayPoolModelsSchema,
   GatewayCatalogueAnswerSchema,
   GatewayClaimAnswerSchema,
@@ -47,7 +48,8 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
 
   async heartbeat(workerId: string, report: WorkerReport): Promise<WorkerState | null> {
     const path = `workers/${workerId}/reports`;
-    return (await this.client.ask(GatewayReportAnswerSchema, { method: 'POST', path, body: report })).state;
+    const request = { method: 'POST', path, body: report } as const;
+    return (await this.client.ask(GatewayReportAnswerSchema, request).catch(noneWhereNotJoined)).state;
   }
 
   /** A worker does not learn whose deployment it is: its models are found for the warm-up itself. */
@@ -93,6 +95,12 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
     const { scope, deadlineAt, ...attempt } = whole;
     return { claimed: { ...attempt, accountId: scope, deadlineAt: new Date(deadlineAt) }, left };
   }
+}
+
+/** @throws the error, unless it says that the worker is not registered. */
+function noneWhereNotJoined(error: unknown): { state: null } {
+  if (error instanceof Refusal && error.details?.not_joined === true) return { state: null };
+  throw error;
 }
 
 /** A worker that must go leaves what it could not claim to others. @throws the error of one that stays. */

@@ -122,7 +122,10 @@ function tooManyWorkers(limit: number): Refusal {
 }
 
 function notJoined(workerId: string): Refusal {
-  return new Refusal('forbidden', `The worker ${workerId} did not join with this token; register it first.`);
+  const details = { not_joined: true };
+  return new Refusal('forbidden', `The worker ${workerId} did not join with this token; register it first.`, {
+    details,
+  });
 }
 
 function noPool(poolId: string): Refusal {

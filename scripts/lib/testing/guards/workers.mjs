@@ -8,6 +8,9 @@ const SLOTS = 'apps/worker/src/engines/engine-slots.ts';
 const LATE_LEASES = 'libs/jobs/src/leases/late-lease.store.ts';
 const PRESENCE = 'libs/messaging/src/worker-presence.ts';
 const MEMBERSHIP = 'apps/worker/src/pool-membership.ts';
+const MEMBERSHIPS = ['apps/worker/src/pool-membership.spec'];
+const REMOTE_GRAPH = 'apps/worker/src/remote/remote-graph.ts';
+const REMOTE_POOLS = ['apps/worker/src/remote/remote-pool.spec'];
 const ATTEMPT_ENDS = ['apps/worker/src/attempt/attempt-end.spec'];
 const GONE_WORKERS = ['libs/jobs/src/leases/gone-workers.int-spec'];
 const PRESENCES = ['libs/messaging/src/worker-presence.int-spec'];
@@ -49,7 +52,35 @@ export const WORKER_GUARDS = [
     MEMBERSHIP,
     ' && performance.now() - this.reachedAtMs <= REACH_MS',
     '',
-    ['apps/worker/src/pool-membership.spec'],
+    MEMBERSHIPS,
+  ),
+  of(
+    'a worker that is not known registers again',
+    MEMBERSHIP,
+    'await registry.register(this.registration);',
+    '',
+    MEMBERSHIPS,
+  ),
+  of(
+    'a heartbeat that hangs is ended when the next is due',
+    'apps/worker/src/attempt/lease-keeper.ts',
+    'this.beating?.limit.abort();',
+    '',
+    ['apps/worker/src/attempt/lease-keeper.spec'],
+  ),
+  of(
+    'a graph that is not read under a lost lease ends nothing',
+    REMOTE_GRAPH,
+    "if (lease.end === 'lost' || isNotHeld(error)) throw error;",
+    '',
+    REMOTE_POOLS,
+  ),
+  of(
+    'a graph that is not read hands back in bounds',
+    REMOTE_GRAPH,
+    ' && attempt > LAST_FREE_ATTEMPT',
+    ' && false',
+    REMOTE_POOLS,
   ),
   of(
     'a worker that cannot begin hands back in bounds',

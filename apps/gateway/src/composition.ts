@@ -101,7 +101,7 @@ export async function composeGateway(
     [WorkerTokens, new WorkerTokens(database, new WorkerTokenStore(), new PoolStore())],
     [FailedAttempts, new FailedAttempts(FAILURES_PER_MINUTE, logger)],
     [RateLimiter, limiter],
-    [TokenAllowance, new TokenAllowance(settings.requestsPerMinute)],
+    [TokenAllowance, new TokenAllowance(limiter, settings.requestsPerMinute)],
     [RequestBodies, new RequestBodies(bodyLimits)],
     [RequestsUnderWay, new RequestsUnderWay(settings)],
     [GatewayRules, new GatewayRules(settings)],

@@ -36,7 +36,7 @@ export const gatewaySettings = {
   ),
   requestsPerMinute: setting(
     'GATEWAY_REQUESTS_PER_MINUTE',
-    'Requests that the workers of one token may send per minute, beyond which the gateway answers 429. A worker sends about 40 and, for each job that it runs, up to 400.',
+    'Requests that the workers of one token may send per minute, beyond which the gateway answers 429. A worker sends about 40 and, for each job that it runs, up to 400, most of them events, which are refused from three quarters on. Heartbeats, reports and ends may be as many apart.',
     integer({ min: 60, max: 10_000_000 }).default(12_000),
   ),
   maxConnections: setting(

@@ -24,7 +24,19 @@ import {
 } from '@millrace/jobs';
 import { EphemeralSecrets } from '@millrace/messaging';
 import { GatewayRules } from '../gateway-rules';
-import { BodyOf, END, Holder, Json, LOG, LargeJson, WorkerTokenGuard, type LargeBody, type RequestBody } from '../http';
+import {
+  BodyOf,
+  END,
+  Holder,
+  Json,
+  LOG,
+  LargeJson,
+  Lossy,
+  Vital,
+  WorkerTokenGuard,
+  type LargeBody,
+  type RequestBody,
+} from '../http';
 import { Fenced, HeldAttempts, type NamedFence } from './held-attempts';
 import { OutputReceipts } from './output-receipts';
 
@@ -61,6 +73,7 @@ export class AttemptsController {
   /** Renew the lease, for as long as leases are of this gateway, which need not be that of the claim. Null: it is lost. */
   @Post('heartbeats')
   @HttpCode(200)
+  @Vital()
   async heartbeat(
     @Holder() holder: WorkerTokenHolder,
     @Fenced() fence: NamedFence,
@@ -74,6 +87,7 @@ export class AttemptsController {
   /** Progress and previews, published as they come. They may be lost. */
   @Post('events')
   @HttpCode(200)
+  @Lossy()
   async publish(
     @Holder() holder: WorkerTokenHolder,
     @Fenced() fence: NamedFence,
@@ -110,6 +124,7 @@ export class AttemptsController {
   /** How the attempt ended. An end that was recorded before, or whose lease is lost, changes nothing. */
   @Post('ends')
   @HttpCode(200)
+  @Vital()
   async end(
     @Holder() holder: WorkerTokenHolder,
     @Fenced() fence: NamedFence,

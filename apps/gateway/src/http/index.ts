@@ -5,4 +5,5 @@ export { IdPipe } from './path-ids';
 export { RequestBodies } from './request-bodies';
 export { RequestsUnderWay } from './requests-under-way';
 export { BodyOf, type RequestBody } from './request-body';
-export { Holder, TokenAllowance, WorkerTokenGuard } from './worker-token.guard';
+export { Lossy, TokenAllowance, Vital } from './token-allowance';
+export { Holder, WorkerTokenGuard } from './worker-token.guard';

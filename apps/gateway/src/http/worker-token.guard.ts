@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, createParamDecorator, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { FailedAttempts, RateLimiter, bearerOf } from '@millrace/accounts';
+import { FailedAttempts, bearerOf } from '@millrace/accounts';
 import { GATEWAY_HEADERS, GATEWAY_PROTOCOL, Refusal } from '@millrace/contracts';
 import { WorkerTokens, type WorkerTokenHolder } from '@millrace/deployments';
 import { BoundedMap, VERSION, networkOfAddress, readAddress } from '@millrace/platform';
 import { RequestBodies } from './request-bodies';
 import { RequestBody } from './request-body';
 import { RequestsUnderWay } from './requests-under-way';
+import { TokenAllowance } from './token-allowance';
 
 /** Tokens remembered that were valid once, by their hashes: their lookups are not counted among those of what anyone may have made up. */
 const KNOWN_TOKENS = 10_000;
@@ -21,11 +22,6 @@ export const Holder = createParamDecorator((_: unknown, context: ExecutionContex
   return holder;
 });
 
-/** How much the workers of one token may ask for. */
-export class TokenAllowance {
-  constructor(readonly requestsPerMinute: number) {}
-}
-
 /**
  * Lets in workers that speak our protocol and show a token that works now: it is looked up for every request, so that a revoked
  * one ends its workers' work at once.
@@ -37,7 +33,6 @@ export class WorkerTokenGuard implements CanActivate {
   constructor(
     private readonly tokens: WorkerTokens,
     private readonly failures: FailedAttempts,
-    private readonly limiter: RateLimiter,
     private readonly allowance: TokenAllowance,
     private readonly bodies: RequestBodies,
     private readonly underWay: RequestsUnderWay,
@@ -53,29 +48,20 @@ export class WorkerTokenGuard implements CanActivate {
     const hash = createHash('sha256').update(token).digest('base64url');
     const wasValid = this.known.get(hash) === true;
     // Before it is looked up: one that was revoked asks for no more than one that works.
-    if (wasValid) this.take(hash);
+    if (wasValid) this.allowance.take(hash, context);
     const holder = await (wasValid ? find() : this.failures.lookUp(network, find));
     if (holder === null) {
       const message = 'The worker token is not valid; it may have expired or been revoked.';
       // A worker whose token was revoked asks on for a while: that is no attempt to find one, and its neighbours pass.
       throw wasValid ? new Refusal('unauthorized', message) : this.failures.refusal(network, message);
     }
-    if (!wasValid) this.take(hash);
+    if (!wasValid) this.allowance.take(hash, context);
     this.known.set(hash, true);
     holders.set(request, holder);
     const response = context.switchToHttp().getResponse<ServerResponse>();
     this.underWay.enter(holder.tokenId, response);
     RequestBody.open(request, response, this.bodies, holder.tokenId);
     return true;
-  }
-
-  /** Count a request of a token. @throws Refusal `rate_limited`. */
-  private take(hash: string): void {
-    const { requestsPerMinute } = this.allowance;
-    const { allowed, retryAfterSeconds } = this.limiter.take(`worker-token:${hash}`, requestsPerMinute);
-    if (allowed) return;
-    const message = `The workers of this token send more than ${requestsPerMinute} requests per minute.`;
-    throw new Refusal('rate_limited', message, { retryAfterSeconds });
   }
 }
 

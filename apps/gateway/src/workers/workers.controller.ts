@@ -31,6 +31,7 @@ import {
   IdPipe,
   Json,
   LargeJson,
+  Vital,
   WorkerTokenGuard,
   type LargeBody,
   type RequestBody,
@@ -95,6 +96,7 @@ export class WorkersController {
   /** How a worker is. The answer says whether it is to drain. */
   @Post('workers/:worker/reports')
   @HttpCode(200)
+  @Vital()
   async report(
     @Holder() holder: WorkerTokenHolder,
     @Param('worker', IdPipe) id: string,

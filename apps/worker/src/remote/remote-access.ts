@@ -2,6 +2,7 @@ import { GATEWAY_PROTOCOL, GatewayTermsSchema, Refusal, type GatewayTerms } from
 import { BOOT_TIMEOUT_MS, retryWhileStarting } from '@millrace/database';
 import { BootError, VERSION, type Logger } from '@millrace/platform';
 import type { PoolAccess } from '../pool-access';
+import { EventPause } from './event-pause';
 import { GatewayClient, TokenRefused } from './gateway.client';
 import { RemoteAttempt } from './remote-attempt';
 import { RemoteGraphs } from './remote-graph';
@@ -60,7 +61,8 @@ export async function openRemoteAccess({
   if (terms.version !== VERSION) {
     logger.warn({ own: VERSION, gateway: terms.version }, 'the gateway has another version, of the same protocol');
   }
-  const pool = new RemotePool(client, workerId, new RemoteGraphs(client, terms.leaseSeconds, logger));
+  const access = { client, partBytes: terms.partBytes, eventPause: new EventPause(), logger };
+  const pool = new RemotePool(client, workerId, new RemoteGraphs(access, terms.leaseSeconds, logger));
   const models = new RemoteModels(client);
   return {
     pool: terms.pool,
@@ -69,7 +71,7 @@ export async function openRemoteAccess({
     claims: pool,
     recordsOf: (claimed) => {
       models.began(claimed);
-      const { parts } = new RemoteAttempt(client, claimed, terms.partBytes, logger);
+      const { parts } = new RemoteAttempt(access, claimed);
       return { ...parts, ended: () => models.ended(claimed) };
     },
     // One of an earlier version serves the inputs of attempts, not the library.

@@ -7,8 +7,9 @@ import { Blake3Hasher } from '@napi-rs/blake-hash';
 import type { ClaimedAttempt } from '@millrace/jobs';
 import { parseWorkflow } from '@millrace/workflow';
 import { stageInputs } from '../attempt/input-staging';
+import { EventPause } from './event-pause';
 import { GatewayClient } from './gateway.client';
-import { RemoteAttempt } from './remote-attempt';
+import { RemoteAttempt, type AttemptAccess } from './remote-attempt';
 
 const ID = '0197aa00-0000-7000-8000-00000000000a';
 const CONTENT = Buffer.from('0123456789'.repeat(100_000));
@@ -37,6 +38,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+function accessTo(gateway: string): AttemptAccess {
+  const logger = { debug: () => undefined };
+  return { client: new GatewayClient(gateway, 'token'), partBytes: 1_024, eventPause: new EventPause(), logger };
+}
+
 /** A gateway and a store whose first connection for bytes ends halfway. */
 function respond({ url: path, headers }: IncomingMessage, response: ServerResponse): void {
   if (path !== '/store' && !path?.endsWith('/content')) {
@@ -60,8 +66,7 @@ it.each([
   async (_, links) => {
     hasLinks = links;
     const claimed = { jobId: ID, attempt: 1, leaseToken: ID } as ClaimedAttempt;
-    const { parts } = new RemoteAttempt(new GatewayClient(url, 'token'), claimed, 1024, { debug: () => undefined });
-    const { content } = parts.assets;
+    const { content } = new RemoteAttempt(accessTo(url), claimed).parts.assets;
     const never = new AbortController().signal;
     const { inputs } = await stageInputs(content, 'account', graph, () => Promise.resolve(folder), never);
     expect(readFileSync(inputs[0]?.path ?? '').equals(CONTENT)).toBe(true);

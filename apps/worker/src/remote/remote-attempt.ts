@@ -17,6 +17,7 @@ import {
 import type { AttemptLoss, AttemptResult, Fence, OutputDraft } from '@millrace/jobs';
 import type { Logger } from '@millrace/platform';
 import type { AttemptParts } from '../attempt';
+import type { EventPause } from './event-pause';
 import {
   GatewayUnreachable,
   isNotHeld,
@@ -37,15 +38,22 @@ type Answer<K extends keyof Recorded, M extends keyof Recorded[K]> = Recorded[K]
   ? R
   : never;
 
+/** What the attempts of a worker share. */
+export interface AttemptAccess {
+  client: GatewayClient;
+  /** Size of the parts in which outputs are sent. */
+  partBytes: number;
+  eventPause: EventPause;
+  logger: Pick<Logger, 'debug'>;
+}
+
 /** Where one attempt of a worker outside the cluster is recorded, and where its bytes lie: all of it by the gateway. */
 export class RemoteAttempt {
   private eventsUnderWay = 0;
 
   constructor(
-    private readonly client: GatewayClient,
+    private readonly access: AttemptAccess,
     private readonly claimed: Fence,
-    private readonly partBytes: number,
-    private readonly logger: Pick<Logger, 'debug'>,
   ) {}
 
   /** As the parts of an attempt. */
@@ -113,10 +121,14 @@ export class RemoteAttempt {
   }
 
   private publish(event: GatewayEvent): void {
-    if (this.eventsUnderWay >= MAX_EVENTS) return;
+    const { eventPause, logger } = this.access;
+    if (this.eventsUnderWay >= MAX_EVENTS || eventPause.isOn) return;
     this.eventsUnderWay += 1;
     void this.ask(z.object({}), 'POST', 'events', event)
-      .catch((error: unknown) => this.logger.debug({ err: error }, 'an event of a run was lost'))
+      .catch((error: unknown) => {
+        eventPause.follow(error);
+        logger.debug({ err: error }, 'an event of a run was lost');
+      })
       .finally(() => (this.eventsUnderWay -= 1));
   }
 
@@ -134,9 +146,9 @@ export class RemoteAttempt {
     source: Readable,
     { name, signal }: { name: string; signal?: AbortSignal | undefined },
   ): Promise<StoredOutput> {
-    const { client, claimed, partBytes } = this;
+    const { client, partBytes } = this.access;
     try {
-      return await uploadOutput(client, claimed, source, { name, partBytes, signal });
+      return await uploadOutput(client, this.claimed, source, { name, partBytes, signal });
     } catch (error) {
       source.destroy();
       // The upload was completed, and its answer lost; or the lease is lost, which the next heartbeat finds out.
@@ -166,7 +178,8 @@ export class RemoteAttempt {
 
   private bytesOf(id: string, url: string | null, from: number, signal?: AbortSignal): Promise<Readable> {
     if (url !== null) return readFromStore(url, { from, signal });
-    return this.client.download({ method: 'GET', path: `inputs/${id}/content`, fence: this.claimed, from, signal });
+    const { client } = this.access;
+    return client.download({ method: 'GET', path: `inputs/${id}/content`, fence: this.claimed, from, signal });
   }
 
   private async doubtInput(id: string): Promise<boolean> {
@@ -184,7 +197,7 @@ export class RemoteAttempt {
     body?: object,
     takes: GatewayRequest['takes'] = 'short',
   ): Promise<z.output<T>> {
-    return this.client.ask(schema, { method, path, fence: this.claimed, takes, ...(body && { body }) });
+    return this.access.client.ask(schema, { method, path, fence: this.claimed, takes, ...(body && { body }) });
   }
 }
 

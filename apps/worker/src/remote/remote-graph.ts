@@ -2,15 +2,13 @@ import { GatewayGraphSchema, type GatewayAttempt } from '@millrace/contracts';
 import type { JobFailure, ReportedEnding } from '@millrace/jobs';
 import { joinSignals, type Logger } from '@millrace/platform';
 import { LAST_FREE_ATTEMPT, LeaseKeeper, endOf, reportEnd, type EndReport } from '../attempt';
-import { isNotHeld, isUnknown, type GatewayClient } from './gateway.client';
-import { RemoteAttempt } from './remote-attempt';
+import { isNotHeld, isUnknown } from './gateway.client';
+import { RemoteAttempt, type AttemptAccess } from './remote-attempt';
 import { retried } from './retried';
 
 /** Minutes: a gateway refuses for now what the other graphs of the token leave no memory for. */
 const TRIES = 40;
 const NOTHING_YET = { progress: null, engineMs: 0 };
-/** No output is sent of an attempt without its graph. */
-const NO_PARTS = 0;
 
 /** An attempt with all that it needs. */
 type WholeAttempt = GatewayAttempt & { workflow: string };
@@ -18,7 +16,7 @@ type WholeAttempt = GatewayAttempt & { workflow: string };
 /** Reads the graphs of attempts that were claimed without them. Over a slow link one may take longer than a lease, which is renewed meanwhile. */
 export class RemoteGraphs {
   constructor(
-    private readonly client: GatewayClient,
+    private readonly access: AttemptAccess,
     /** Of an attempt whose claim does not say it. */
     private readonly leaseSeconds: number,
     private readonly logger: Logger,
@@ -38,7 +36,7 @@ export class RemoteGraphs {
     withClaim: () => Promise<GatewayAttempt | null>,
     leaving?: AbortSignal,
   ): Promise<WholeAttempt | null> {
-    const { jobs } = new RemoteAttempt(this.client, claimed, NO_PARTS, this.logger).parts;
+    const { jobs } = new RemoteAttempt(this.access, claimed).parts;
     const { leaseSeconds = this.leaseSeconds } = claimed;
     const lease = new LeaseKeeper(jobs.lifecycle, claimed, leaseSeconds * 1_000, NOTHING_YET, this.logger);
     const over = joinSignals(lease.signal, ...(leaving === undefined ? [] : [leaving]));
@@ -63,7 +61,7 @@ export class RemoteGraphs {
     const request = { method: 'GET', path: 'graph', fence: claimed, signal } as const;
     const ask = async (): Promise<WholeAttempt> => {
       try {
-        return { ...claimed, ...(await this.client.ask(GatewayGraphSchema, request)) };
+        return { ...claimed, ...(await this.access.client.ask(GatewayGraphSchema, request)) };
       } catch (error) {
         const again = isUnknown(error) ? await withClaim() : null;
         if (again?.workflow === undefined) throw error;

@@ -3,6 +3,7 @@ import type { WorkerReport } from '@millrace/deployments';
 import { createLogger } from '@millrace/platform';
 import { followersOf } from '@millrace/testing';
 import { GatewayUnreachable, type GatewayClient, type GatewayRequest } from './gateway.client';
+import { EventPause } from './event-pause';
 import { RemoteGraphs } from './remote-graph';
 import { RemotePool } from './remote-pool';
 
@@ -16,7 +17,11 @@ const logger = createLogger('test', 'silent');
 /** The pool of a worker whose requests are answered so. */
 function poolOf(ask: (schema: unknown, request: GatewayRequest) => Promise<unknown>): RemotePool {
   const client = { ask } as unknown as GatewayClient;
-  return new RemotePool(client, newId(), new RemoteGraphs(client, LEASE_SECONDS, logger));
+  return new RemotePool(
+    client,
+    newId(),
+    new RemoteGraphs({ client, partBytes: 1, eventPause: new EventPause(), logger }, LEASE_SECONDS, logger),
+  );
 }
 
 /** Requests for a claim of which the first `failures` are not answered. */

@@ -75,7 +75,7 @@ describe('an act that waits for another one', () => {
     const { id } = await world.create({ maxWorkers: 3 });
     await add(id, { minWorkers: 2, maxWorkers: 2 });
     const changed = beside(
-      (tx) => versioning.end(tx, id, 1),
+      (tx) => versioning.end(tx, id, 1, 'account'),
       (tx) => life.change(tx, id, { maxWorkers: 1 }, allowance),
     );
     await expect(changed).rejects.toMatchObject({ details: { fields: [{ field: 'max_workers' }] } });
@@ -187,7 +187,7 @@ describe('another version of a deployment', () => {
     const addNext = (): Promise<Deployment> => versioning.add(world.test.database, id, { maxWorkers: 3 }, 0, allowance);
     await addNext();
     const busy = [await world.addReadyWorker(`${id}-v2`), await world.addReadyWorker(`${id}-v2`)];
-    await versioning.end(world.test.database, id, 2);
+    await versioning.end(world.test.database, id, 2, 'account');
     await expect(addNext()).rejects.toMatchObject({
       code: 'deployment_limit',
       message:

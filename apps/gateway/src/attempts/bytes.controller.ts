@@ -57,7 +57,7 @@ export class BytesController {
     return { filePath: asset.filePath, contentType: asset.contentType, sizeBytes, hash, url };
   }
 
-  /** The bytes of an input, or the rest of them from a position on, where the store has no links. */
+  /** The bytes of an input, or the rest of them from a position on, where the store has no links, or they do not work from where the worker is. */
   @Get('inputs/:asset/content')
   async inputContent(
     @Holder() holder: WorkerTokenHolder,
@@ -102,7 +102,7 @@ export class BytesController {
     return { upload: upload ?? this.receipts.ofUpload(fence, handle), url };
   }
 
-  /** The bytes of one part, where the store has no links. */
+  /** The bytes of one part, where the store has no links, or they do not work from where the worker is. */
   @Put('uploads/parts/:number')
   async write(
     @Holder() holder: WorkerTokenHolder,

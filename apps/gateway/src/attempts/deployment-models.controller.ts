@@ -64,7 +64,7 @@ export class DeploymentModelsController {
     return { url: await this.library.locate(await this.content(holder, digest, body)) };
   }
 
-  /** A part of the bytes, where the store has no links. */
+  /** A part of the bytes, where the store has no links, or they do not work from where the worker is. */
   @Get('warm-up/models/:digest/content')
   async read(
     @Holder() holder: WorkerTokenHolder,

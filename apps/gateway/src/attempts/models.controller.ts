@@ -53,7 +53,7 @@ export class ModelsController {
     return { url: await this.library.locate({ accountId, digest: digestOf(digest) }) };
   }
 
-  /** A part of the bytes, where the store has no links. */
+  /** A part of the bytes, where the store has no links, or they do not work from where the worker is. */
   @Get(':digest/content')
   async content(
     @Holder() holder: WorkerTokenHolder,

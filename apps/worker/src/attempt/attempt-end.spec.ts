@@ -11,6 +11,7 @@ const failed: EngineResult = {
 const succeeded: EngineResult = { status: 'succeeded' };
 const stored = { status: 'stored' } as const;
 const notStored = { status: 'failed', nodeId: '7', reason: 'the blob store is full' } as const;
+const outOfReach = { status: 'out_of_reach', nodeId: '7', reason: 'its worker is cut off' } as const;
 const refused = { status: 'refused', nodeId: '7', reason: 'it is too large' } as const;
 const leaseLost = { status: 'lease_lost' } as const;
 
@@ -34,6 +35,12 @@ describe('the end of an attempt', () => {
       'success, not stored',
       { run: succeeded, lease: null, outputs: notStored },
       ['output_not_stored', 'output_storage_error'],
+    ],
+    ['success, out of reach of the store', { run: succeeded, lease: null, outputs: outOfReach }, ['given_up', null]],
+    [
+      'an interrupt, out of reach of the store',
+      { run: interrupted, lease: null, outputs: outOfReach },
+      ['given_up', null],
     ],
     ['a failed node', { run: failed, lease: null, outputs: stored }, ['node_failed', 'node_execution_error']],
     [
@@ -117,6 +124,13 @@ describe('the end of an attempt', () => {
     expect(endOf(staying({ run: diskFailed, lease: null, outputs: stored }))).toEqual({
       kind: 'given_up',
       loss: { by: 'worker', reason },
+    });
+  });
+
+  it('by outputs that its worker cannot send is the fault of the worker', () => {
+    expect(endOf(staying({ run: succeeded, lease: null, outputs: outOfReach }))).toEqual({
+      kind: 'given_up',
+      loss: { by: 'worker', reason: 'its worker is cut off' },
     });
   });
 

@@ -71,7 +71,7 @@ export function endOf({ run, lease, outputs, draining }: AttemptFacts): AttemptE
     case 'failed':
       return finished(ENDING_OF_FAILURE[run.failure.code], jobFailure(run.failure));
     case 'succeeded':
-      return outputs.status === 'failed' ? notStored(outputs.reason) : finished('succeeded');
+      return endOfOutputs(outputs) ?? finished('succeeded');
   }
 }
 
@@ -86,8 +86,7 @@ function endOfInterrupt(lease: LeaseEnd | null, outputs: OutputsEnd, draining: b
   if (lease === 'canceled') return finished('canceled_while_running');
   if (draining) return { kind: 'handed_back' };
   // One output too many has ended the run, and then one before it could not be stored.
-  if (outputs.status === 'failed') return notStored(outputs.reason);
-  return givenUp('engine', 'the engine ended the run unasked');
+  return endOfOutputs(outputs) ?? givenUp('engine', 'the engine ended the run unasked');
 }
 
 /** An engine that did not stop within its time for a worker that must go: that is no fault of the run. */
@@ -102,6 +101,12 @@ function givenUp(by: Loss['by'], reason: string): AttemptEnd {
 /** The end of an attempt that ends its job. */
 export function finished(ending: ReportedEnding, failure: JobFailure | null = null): AttemptEnd {
   return { kind: 'finished', ending, failure };
+}
+
+/** The end of a run of which an output could not be stored; null where all were. */
+function endOfOutputs(outputs: OutputsEnd): AttemptEnd | null {
+  if (outputs.status === 'failed') return notStored(outputs.reason);
+  return outputs.status === 'out_of_reach' ? givenUp('worker', outputs.reason) : null;
 }
 
 function notStored(reason: string): AttemptEnd {

@@ -17,6 +17,7 @@ import { WorkFolder } from '../work-files';
 import { Attempt } from './attempt';
 import { claimedAttempt } from './fixtures/claimed-attempt';
 import { ASSET_ID, MAX_OUTPUTS, Surroundings } from './fixtures/surroundings';
+import { OutOfReach } from './out-of-reach';
 
 /** Every text that is read as JSON without loss, by any part of the worker. */
 const parsed: string[] = [];
@@ -104,6 +105,22 @@ describe('an attempt', () => {
     await slot.run({ runId: 'r' } as EngineWork, { signal: staying, onEvent: () => undefined });
     leave();
     await over;
+    expect(around).toMatchObject(expected);
+  });
+
+  it.each([
+    ['is handed back, which costs its job nothing,', 1, { handedBack: 1, losses: [], ends: [] }],
+    ['is given up after ten attempts', 11, { handedBack: 0, losses: [{ by: 'worker' }], ends: [] }],
+  ])('%s where its worker does not reach its inputs', async (_, number, expected) => {
+    const around = new Surroundings();
+    const parts = around.parts(folder, await engine.catalogue());
+    const content = {
+      openInput: () => Promise.reject(new OutOfReach('cut off')),
+      doubtInput: () => Promise.resolve(false),
+    };
+    const claimed = claimedAttempt({ jobId: randomUUID(), attempt: number, workflow: WORKFLOW });
+    const slot = new EngineSlot(engine, logger);
+    await new Attempt({ ...parts, assets: { ...parts.assets, content } }, claimed, slot, staying).run();
     expect(around).toMatchObject(expected);
   });
 

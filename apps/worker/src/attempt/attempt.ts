@@ -13,6 +13,7 @@ import { InputUnavailable, stageInputs, type InputSource, type StagedInputs } fr
 import { LeaseKeeper, type LeaseRecords } from './lease-keeper';
 import { LogSaver } from './log-saver';
 import { ModelStaging, NoRoomForModels, noRoomFailure, type EngineModels } from './model-staging';
+import { OutOfReach } from './out-of-reach';
 import { OutputPipeline, type OutputsEnd } from './output-pipeline';
 import { reportEnd, type EndReport } from './report-end';
 import { RunObserver } from './run-observer';
@@ -172,13 +173,14 @@ export class Attempt {
       this.leaveEngine = await this.slot.enter(this.over);
       // The attempt before may have the engine still.
       this.over.throwIfAborted();
-      if (this.slot.isSick) return this.withoutEngine();
+      if (this.slot.isSick) return this.leftToAnother('its engine was lost by the run before');
       models = await this.stageModels();
       extraData = await this.credentials();
     } catch (error) {
       if (this.over.aborted) return this.conclude({ status: 'interrupted' });
       if (error instanceof InputUnavailable) return finished('input_not_staged', error.failure);
       if (error instanceof NoRoomForModels) return this.withoutRoom(error);
+      if (error instanceof OutOfReach) return this.cutOff(error);
       throw error;
     }
     const { accountId, poolId } = this.claimed;
@@ -221,9 +223,13 @@ export class Attempt {
     return this.models.stage(this.graph, this.parts.catalogue(), this.over, onProgress);
   }
 
-  /** The run before has left the engine unfit for another. */
-  private withoutEngine(): AttemptEnd {
-    const reason = 'its engine was lost by the run before';
+  private cutOff(error: OutOfReach): AttemptEnd {
+    this.logger.warn({ err: error }, 'the inputs of an attempt are out of reach');
+    return this.leftToAnother('its worker does not reach its inputs');
+  }
+
+  /** This worker cannot begin it, which is no fault of the job. */
+  private leftToAnother(reason: string): AttemptEnd {
     if (this.claimed.attempt <= LAST_FREE_ATTEMPT) return { kind: 'handed_back' };
     return { kind: 'given_up', loss: { by: 'worker', reason } };
   }

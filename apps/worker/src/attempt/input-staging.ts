@@ -7,6 +7,7 @@ import type { InputFile } from '@millrace/engines';
 import type { JobFailure } from '@millrace/jobs';
 import { backoffMs } from '@millrace/platform';
 import { assetReferences, replaceAssetReferences, type WorkflowGraph } from '@millrace/workflow';
+import { OutOfReach } from './out-of-reach';
 import { storeReasonOf } from './store-reason';
 
 /** In a row that brought nothing, or bytes that are not the input's. */
@@ -19,7 +20,7 @@ export interface InputSource {
   /**
    * @param from the position of the first byte of the body; it is empty where that is the end.
    * @param signal aborts when nobody needs it any more.
-   * @throws Refusal `not_found`, `content_lost`; BlobStoreError.
+   * @throws Refusal `not_found`, `content_lost`; BlobStoreError; OutOfReach, as the body does.
    */
   openInput(
     accountId: string,
@@ -31,7 +32,7 @@ export interface InputSource {
    * The bytes that came have another hash: look where they lie.
    *
    * @returns whether they are damaged there, and their owner is answered so from now on.
-   * @throws Refusal `not_found`; BlobStoreError.
+   * @throws Refusal `not_found`; BlobStoreError; OutOfReach.
    */
   doubtInput(accountId: string, id: string): Promise<boolean>;
 }
@@ -63,7 +64,8 @@ export class InputUnavailable extends Error {
  * Bring every asset that a graph refers to into the folder that `makeFolder` makes, where there is any. Numbers, key order and escapes of the graph stay as submitted.
  *
  * @param signal aborting ends the staging with an error.
- * @throws InputUnavailable when an asset is gone, its bytes are lost or damaged, or the blob store stays away.
+ * @throws InputUnavailable when an asset is gone, its bytes are lost or damaged, or the blob store stays away; OutOfReach when this worker
+ * does not reach them.
  */
 export async function stageInputs(
   content: InputSource,
@@ -111,11 +113,15 @@ async function stageOne(
         garbled += 1;
         failures = garbled;
       }
-      const passing = error instanceof Garbled || (error instanceof BlobStoreError && error.fault === 'unreachable');
-      if (!passing || signal.aborted || failures >= TRIES) throw unavailable(id, nodeId, error);
+      if (!isPassing(error) || signal.aborted || failures >= TRIES) throw unavailable(id, nodeId, error);
       await new Promise((resolve) => setTimeout(resolve, backoffMs(failures - 1, RETRY_BASE_MS, RETRY_CAP_MS)));
     }
   }
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof BlobStoreError) return error.fault === 'unreachable';
+  return error instanceof Garbled || error instanceof OutOfReach;
 }
 
 /**
@@ -138,12 +144,12 @@ async function append(path: string, from: number, body: Readable, meter: ByteMet
   }
 }
 
-/** @throws BlobStoreError `unreachable` when they break off, for any reason: the disk of this machine is none. */
+/** @throws BlobStoreError `unreachable` when they break off, for any reason that is not said: the disk of this machine is none. */
 async function* bytesOf(body: Readable): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) yield chunk;
   } catch (error) {
-    if (error instanceof BlobStoreError) throw error;
+    if (error instanceof BlobStoreError || error instanceof OutOfReach) throw error;
     throw new BlobStoreError('unreachable', 'The bytes of an input broke off.', { cause: error });
   }
 }

@@ -4,6 +4,7 @@ import { ModelUnavailable, type EngineLinks, type ModelCache, type StagingProgre
 import type { Logger } from '@millrace/platform';
 import { modelFilesIn, type WorkflowGraph } from '@millrace/workflow';
 import { InputUnavailable } from './input-staging';
+import { OutOfReach } from './out-of-reach';
 
 /** Where models of the library come from, and where the engine of an attempt finds them. */
 export interface EngineModels {
@@ -34,7 +35,7 @@ export class ModelStaging {
    *
    * @param onProgress called as bytes come in, and with undefined once it is over
    * @returns the models, by name, with what distinguishes their contents
-   * @throws {InputUnavailable | NoRoomForModels} or the reason of the signal
+   * @throws {InputUnavailable | NoRoomForModels | OutOfReach} or the reason of the signal
    */
   async stage(
     graph: WorkflowGraph,
@@ -82,7 +83,7 @@ function contentsOf(files: readonly { folder: string; name: string; digest: stri
 }
 
 function asEnd(
-  { fault, message, model, neededBytes, isPassing }: ModelUnavailable,
+  { cause, fault, message, model, neededBytes, isPassing }: ModelUnavailable,
   files: readonly ModelFile[],
   named: ReadonlyMap<string, string>,
 ): Error {
@@ -90,6 +91,7 @@ function asEnd(
     const nodeId = files.map(({ name }) => named.get(name)).find((node) => node !== undefined) ?? null;
     return new NoRoomForModels({ message, neededBytes, nodeId, isPassing });
   }
+  if (fault === 'unreachable' && cause instanceof OutOfReach) return cause;
   return new InputUnavailable(unavailable(message, model === null ? null : (named.get(model) ?? null)));
 }
 

@@ -18,6 +18,7 @@ import { EngineSlot } from '../engines/engine-slot';
 import { Attempt, type AttemptParts } from './attempt';
 import { claimedAttempt } from './fixtures/claimed-attempt';
 import { Surroundings } from './fixtures/surroundings';
+import { OutOfReach } from './out-of-reach';
 
 const logger = createLogger('test', 'fatal');
 const staying = new AbortController().signal;
@@ -216,6 +217,16 @@ describe('an attempt whose model is in the library alone', () => {
     ]);
     expect(around.ends[0]?.failure?.message).toContain(`checkpoints/${NAME}`);
     expect(around.ends[0]?.failure?.message).toContain('Nothing was charged');
+  });
+
+  it('is left to another worker where this one does not reach the library', async () => {
+    library.given = () => Promise.reject(new OutOfReach('no answer'));
+    const dir = join(folder.path, randomUUID());
+    const common = { source: library, isGone: () => false, metrics: new Metrics('test'), logger };
+    const unretried = await ModelCache.open({ ...common, dir, budgetBytes: 1_000_000, fetch: { tries: 1 } });
+    await run('one', { models: () => ({ cache: unretried, links }) });
+    await unretried.close();
+    expect(around).toMatchObject({ handedBack: 1, ends: [], losses: [] });
   });
 
   describe('and whose worker has no room for it', () => {

@@ -2,12 +2,15 @@ import { BlobStoreError } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
 import { isTransient } from '@millrace/database';
 import { OutputRefused } from '@millrace/jobs';
+import { OutOfReach } from './out-of-reach';
 import { storeReasonOf } from './store-reason';
 
 /** Why an output could not be kept. `reason` is a part of a sentence, for the job's owner. */
 export type OutputFault =
   /** What the service stands on failed. */
   | { status: 'failed'; reason: string }
+  /** This worker does not reach where outputs are kept. */
+  | { status: 'out_of_reach'; reason: string }
   /** Nothing can keep the output as the graph made it, however often it is tried. */
   | { status: 'refused'; reason: string };
 
@@ -25,6 +28,9 @@ export function outputFaultOf(error: unknown): OutputFault {
   if (error instanceof BlobStoreError) {
     const isGraphs = error.fault === 'too_large';
     return { status: isGraphs ? 'refused' : 'failed', reason: storeReasonOf(error) };
+  }
+  if (error instanceof OutOfReach) {
+    return { status: 'out_of_reach', reason: 'its worker does not reach where outputs are kept' };
   }
   if (isTransient(error)) return { status: 'failed', reason: 'it could not be recorded' };
   if (MACHINE_CODES.has(String((error as NodeJS.ErrnoException | null)?.code))) {

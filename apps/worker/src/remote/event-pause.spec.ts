@@ -2,6 +2,7 @@ import type { ClaimedAttempt } from '@millrace/jobs';
 import { EventPause } from './event-pause';
 import { GatewayUnreachable, type GatewayClient, type GatewayRequest } from './gateway.client';
 import { RemoteAttempt } from './remote-attempt';
+import { StoreLinks } from './store-links';
 
 let nowMs: number;
 let asked: GatewayRequest[];
@@ -18,7 +19,8 @@ beforeEach(() => {
     return request.path === 'events' ? answer() : Promise.resolve({ answer: null });
   };
   const client = { ask } as unknown as GatewayClient;
-  const access = { client, partBytes: 1, eventPause: new EventPause(), logger: { debug: () => undefined } };
+  const logger = { debug: () => undefined, warn: () => undefined };
+  const access = { client, partBytes: 1, eventPause: new EventPause(), links: new StoreLinks(logger), logger };
   const claimed = { jobId: 'job', attempt: 1, leaseToken: 'lease' } as ClaimedAttempt;
   const attempts = [new RemoteAttempt(access, claimed), new RemoteAttempt(access, claimed)] as const;
   progress = async (attempt) => {

@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { eventually, followersOf } from '@millrace/testing';
 import { z } from 'zod';
-import { GatewayClient, GatewayUnreachable, readFromStore } from './gateway.client';
+import { OutOfReach } from '../attempt';
+import { GatewayClient, GatewayUnreachable } from './gateway.client';
+import { readFromStore } from './store-links';
 
 const ANSWER = z.object({ jobs: z.number() });
 const REQUEST = { method: 'GET', path: 'a' } as const;
@@ -101,7 +103,7 @@ describe('a request to the gateway', () => {
   ])('of %s says that its bytes broke off, which may be tried again', async (_, download) => {
     respond = (_request, response) =>
       response.writeHead(200, { 'content-length': 2 }).write('1', () => response.destroy());
-    await expect(download().then(text)).rejects.toMatchObject({ name: 'BlobStoreError', fault: 'unreachable' });
+    await expect(download().then(text)).rejects.toThrow(OutOfReach);
   });
 
   it('brings bytes for as long as some come, and is ended where none come any more', async () => {
@@ -122,7 +124,7 @@ describe('a request to the gateway', () => {
     }
     await isThere(11);
     await jest.advanceTimersByTimeAsync(60_000);
-    expect(await failed).toMatchObject({ fault: 'unreachable' });
+    expect(await failed).toBeInstanceOf(OutOfReach);
   });
 
   it('is answered for as long as some of its answer comes, and is ended where nothing comes any more', async () => {

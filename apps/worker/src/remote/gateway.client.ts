@@ -1,4 +1,4 @@
-import { Readable, Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { BlobStoreError, type BlobStoreFault } from '@millrace/assets';
 import {
@@ -12,13 +12,12 @@ import {
   type ErrorEnvelope,
 } from '@millrace/contracts';
 import { OutputRefused, type ClaimedAttempt } from '@millrace/jobs';
-import { joinSignals, type JoinedSignal } from '@millrace/platform';
+import { OutOfReach } from '../attempt';
+import { bytesFrom, idleLimit, reasonOf, request, restFrom } from './bytes';
 
 const TIMEOUT_MS = 8_000;
 /** Of a request that carries bytes, or waits until bytes are read and hashed. */
-const BYTES_TIMEOUT_MS = 300_000;
-/** Of bytes that are read: from one to the next. How long all of them take depends on their number and on the link. */
-const BYTES_IDLE_MS = 60_000;
+export const BYTES_TIMEOUT_MS = 300_000;
 /** A body is given time as if the link took so many of its bytes in a millisecond: how far one has come cannot be seen. */
 const LEAST_BYTES_PER_MS = 128;
 /** Longer than the gateway lets anyone wait. */
@@ -28,7 +27,6 @@ const TIMEOUTS = { short: TIMEOUT_MS, bytes: BYTES_TIMEOUT_MS, wait: WAIT_TIMEOU
 /** A job comes with its graph, which has up to 100 MiB where the deployment takes such, and more as a text within JSON. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
-const PARTIAL = 206;
 const CLIENT_ERROR = 400;
 const UNAUTHORIZED = 401;
 const SERVER_ERROR = 500;
@@ -36,12 +34,8 @@ const TOO_MANY = 429;
 /** Longer than any gateway says: what is in between may say anything. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 
-/**
- * The gateway did not answer, or could not do what it was asked. Its `code` is one of those by which a failure counts as one that
- * passes (`isTransient`), as that of a database which is away.
- */
-export class GatewayUnreachable extends Error {
-  readonly code = 'ECONNRESET';
+/** The gateway did not answer, or could not do what it was asked. */
+export class GatewayUnreachable extends OutOfReach {
   /** Before that the gateway would answer the same, in milliseconds. */
   readonly retryAfterMs: number;
 
@@ -103,7 +97,7 @@ export class GatewayClient {
     );
   }
 
-  /** The bytes of an answer, which may take any time as long as some come. @throws as `ask` does; the stream, BlobStoreError `unreachable`. */
+  /** The bytes of an answer, which may take any time as long as some come. @throws as `ask` does; the stream, OutOfReach. */
   download({ from = 0, ...request }: DownloadRequest): Promise<Readable> {
     const headers = { ...request.headers, ...restFrom(from) };
     return bytesFrom(from, request.signal, (signal) => this.send({ ...request, headers }, signal));
@@ -116,7 +110,7 @@ export class GatewayClient {
   ): Promise<Response> {
     const isBytes = body instanceof Buffer;
     const base = fence === undefined ? '' : `jobs/${fence.jobId}/attempts/${fence.attempt}/`;
-    const response = await request(`${this.url}${GATEWAY_PATH}/${base}${path}`, {
+    const sent = request(`${this.url}${GATEWAY_PATH}/${base}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${this.token}`,
@@ -128,116 +122,11 @@ export class GatewayClient {
       ...(bytes !== undefined && { body: new Uint8Array(bytes) }),
       signal,
     });
+    const response = await sent.catch(({ message, cause }: Error) => {
+      throw new GatewayUnreachable(message, { cause });
+    });
     if (response.ok) return response;
     throw errorOf(response, await jsonOf(response));
-  }
-}
-
-/** Put bytes to a link of the store. @throws BlobStoreError `unreachable` when they did not arrive. */
-export async function putToStore(url: string, bytes: Buffer, signal?: AbortSignal): Promise<void> {
-  const limit = idleLimit(BYTES_TIMEOUT_MS, signal);
-  try {
-    const response = await toStore(url, { method: 'PUT', body: new Uint8Array(bytes), signal: limit.signal });
-    await response.arrayBuffer().catch(() => undefined);
-    if (!response.ok) throw storeFault(response.status);
-  } finally {
-    limit.release();
-  }
-}
-
-/**
- * Read what a link of the store leads to, the range of it that the headers name, or what comes from a position on, for as long as bytes come.
- *
- * @throws BlobStoreError, as the stream does.
- */
-export function readFromStore(
-  url: string,
-  { from = 0, headers, signal }: Pick<DownloadRequest, 'from' | 'headers' | 'signal'> = {},
-): Promise<Readable> {
-  return bytesFrom(from, signal, async (ends) => {
-    const response = await toStore(url, { method: 'GET', headers: { ...headers, ...restFrom(from) }, signal: ends });
-    if (!response.ok) throw storeFault(response.status);
-    return response;
-  });
-}
-
-async function toStore(url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await request(url, init);
-  } catch (error) {
-    throw new BlobStoreError('unreachable', 'The store did not answer.', { cause: error });
-  }
-}
-
-function storeFault(status: number): BlobStoreError {
-  const fault = status >= SERVER_ERROR || status === TOO_MANY ? 'unreachable' : status === 404 ? 'missing' : 'denied';
-  return new BlobStoreError(fault, `The store answered a link with status ${status}.`);
-}
-
-/**
- * What ends a request: a time in which nothing came, or the signal of who asks. `onMore` is called with each piece that comes. Released when all of the
- * answer is there, or nobody wants it any more.
- */
-function idleLimit(idleMs: number, signal?: AbortSignal): JoinedSignal & { onMore: () => void } {
-  const idle = new AbortController();
-  const timer = setTimeout(() => idle.abort(new Error('nothing came any more')), idleMs).unref();
-  const joined = signal === undefined ? joinSignals(idle.signal) : joinSignals(idle.signal, signal);
-  return {
-    signal: joined.signal,
-    onMore: () => void timer.refresh(),
-    release: () => {
-      clearTimeout(timer);
-      joined.release();
-    },
-  };
-}
-
-/** A range is asked for only where there is one: content without bytes has none. */
-function restFrom(from: number): Record<string, string> {
-  return from > 0 ? { range: `bytes=${from}-` } : {};
-}
-
-/**
- * The bytes of an answer from a position on. Who answers may not know of ranges and send all of them: those before are dropped then.
- */
-async function bytesFrom(
-  from: number,
-  signal: AbortSignal | undefined,
-  send: (signal: AbortSignal) => Promise<Response>,
-): Promise<Readable> {
-  const limit = idleLimit(BYTES_IDLE_MS, signal);
-  try {
-    const { body, status } = await send(limit.signal);
-    let toDrop = status === PARTIAL ? 0 : from;
-    const source = body === null ? Readable.from([]) : Readable.fromWeb(body);
-    const bytes = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        limit.onMore();
-        const wanted = chunk.subarray(toDrop);
-        toDrop -= chunk.length - wanted.length;
-        done(null, wanted.length > 0 ? wanted : undefined);
-      },
-    });
-    source.once('error', (cause) =>
-      bytes.destroy(new BlobStoreError('unreachable', 'The bytes broke off.', { cause })),
-    );
-    bytes.once('close', () => {
-      source.destroy();
-      limit.release();
-    });
-    return source.pipe(bytes);
-  } catch (error) {
-    limit.release();
-    throw error;
-  }
-}
-
-async function request(url: string, init: RequestInit): Promise<Response> {
-  try {
-    // A redirect could lead the token elsewhere.
-    return await fetch(url, { ...init, redirect: 'error' });
-  } catch (error) {
-    throw new GatewayUnreachable(`no answer from ${new URL(url).host}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -257,11 +146,6 @@ async function jsonOf({ body }: Response, onMore?: () => void): Promise<unknown>
     if (error instanceof SyntaxError) return undefined;
     throw new GatewayUnreachable(`the answer broke off: ${reasonOf(error)}`, { cause: error });
   }
-}
-
-function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error;
-  return cause instanceof Error && cause.message !== '' ? cause.message : message;
 }
 
 /** What an answer that is no success means for the worker. */

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Fence } from '@millrace/jobs';
 import { GatewayUnreachable, type GatewayClient, type GatewayRequest } from './gateway.client';
 import { uploadOutput } from './output-upload';
+import { StoreLinks } from './store-links';
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }));
 afterEach(() => jest.useRealTimers());
@@ -10,7 +11,8 @@ it('a part that the gateway refuses for now is not sent again once nothing more 
   const over = new AbortController();
   const asked = jest.fn(() => Promise.reject(new GatewayUnreachable('busy', { retryAfterMs: 60_000 })));
   const client = { ask: asked } as unknown as GatewayClient;
-  const options = { name: 'a.txt', partBytes: 2, signal: over.signal };
+  const links = new StoreLinks({ warn: () => undefined });
+  const options = { name: 'a.txt', partBytes: 2, links, signal: over.signal };
   const ended = expect(
     uploadOutput(client, {} as Fence, Readable.from([Buffer.from('abc')]), options),
   ).rejects.toThrow();
@@ -37,8 +39,9 @@ it('a part that the gateway refuses for now is sent again, and the others once',
   };
   const source = Readable.from([Buffer.from('abcdef')]);
   const attempt = {} as Fence;
+  const links = new StoreLinks({ warn: () => undefined });
   const client = { ask } as unknown as GatewayClient;
-  const stored = uploadOutput(client, attempt, source, { name: 'a.txt', partBytes: 2 });
+  const stored = uploadOutput(client, attempt, source, { name: 'a.txt', partBytes: 2, links });
   await jest.runAllTimersAsync();
   await jest.advanceTimersByTimeAsync(30_000);
   expect(await stored).toMatchObject({ contentType: 'text/plain', blob: { receipt: 'r' } });

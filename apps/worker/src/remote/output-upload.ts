@@ -4,8 +4,9 @@ import type { StoredBlob, StoredOutput } from '@millrace/assets';
 import { GATEWAY_HEADERS, GatewayPartAnswerSchema, GatewayStoredSchema } from '@millrace/contracts';
 import type { Fence } from '@millrace/jobs';
 import { z } from 'zod';
-import { putToStore, type GatewayClient } from './gateway.client';
+import type { GatewayClient } from './gateway.client';
 import { retried } from './retried';
+import { putToStore, type StoreLinks } from './store-links';
 
 /** Bytes that the gateway has stored for an attempt: the receipt stands for them when they are recorded. */
 export interface RemoteBlob extends StoredBlob {
@@ -13,7 +14,7 @@ export interface RemoteBlob extends StoredBlob {
 }
 
 /**
- * Send the bytes of an output in parts, each held in memory so that it can be sent again, to the store where it takes them, else to
+ * Send the bytes of an output in parts, each held in memory so that it can be sent again, to the store where links lead to it, else to
  * the gateway. They are hashed here and there: what does not arrive as it was is refused.
  *
  * @param signal ends what is sent, and lets nothing be sent again.
@@ -23,7 +24,12 @@ export async function uploadOutput(
   client: GatewayClient,
   fence: Fence,
   source: Readable,
-  { name, partBytes, signal }: { name: string; partBytes: number; signal?: AbortSignal | undefined },
+  {
+    name,
+    partBytes,
+    links,
+    signal,
+  }: { name: string; partBytes: number; links: StoreLinks; signal?: AbortSignal | undefined },
 ): Promise<StoredOutput> {
   const hasher = new Blake3Hasher();
   let upload: string | null = null;
@@ -31,7 +37,7 @@ export async function uploadOutput(
   for await (const part of partsOf(source, partBytes)) {
     hasher.update(part);
     parts += 1;
-    upload = await sendPart(client, fence, { upload, number: parts, part }, signal);
+    upload = await sendPart({ client, links }, fence, { upload, number: parts, part }, signal);
   }
   const body = { upload: upload ?? '', parts, hash: `blake3:${hasher.digest('hex')}`, name };
   const stored = await client.ask(GatewayStoredSchema, {
@@ -56,7 +62,7 @@ interface Part {
 
 /** @returns the name of the upload. */
 async function sendPart(
-  client: GatewayClient,
+  { client, links }: { client: GatewayClient; links: StoreLinks },
   fence: Fence,
   { upload, number, part }: Part,
   signal: AbortSignal | undefined,
@@ -64,12 +70,12 @@ async function sendPart(
   const body = { upload, number, sizeBytes: part.length };
   const send = async (): Promise<string> => {
     const place = await client.ask(GatewayPartAnswerSchema, { method: 'POST', path: 'uploads', fence, body, signal });
-    if (place.url !== null) await putToStore(place.url, part, signal);
-    else {
+    const byGateway = async (): Promise<void> => {
       const headers = { [GATEWAY_HEADERS.upload]: place.upload };
       const request = { method: 'PUT', path: `uploads/parts/${number}`, fence, headers, body: part, signal } as const;
       await client.ask(z.object({}), { ...request, takes: 'bytes' });
-    }
+    };
+    await links.orGateway(place.url, (url) => putToStore(url, part, signal), byGateway, signal);
     return place.upload;
   };
   return retried(send, { signal });

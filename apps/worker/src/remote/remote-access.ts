@@ -9,6 +9,7 @@ import { RemoteGraphs } from './remote-graph';
 import { RemoteLane } from './remote-lane';
 import { RemoteModels } from './remote-models';
 import { RemotePool } from './remote-pool';
+import { StoreLinks } from './store-links';
 
 /** Set where a worker reaches its pool by itself: it and a gateway contradict each other. */
 const OF_OWN_ACCESS = [
@@ -61,9 +62,10 @@ export async function openRemoteAccess({
   if (terms.version !== VERSION) {
     logger.warn({ own: VERSION, gateway: terms.version }, 'the gateway has another version, of the same protocol');
   }
-  const access = { client, partBytes: terms.partBytes, eventPause: new EventPause(), logger };
+  const links = new StoreLinks(logger);
+  const access = { client, partBytes: terms.partBytes, eventPause: new EventPause(), links, logger };
   const pool = new RemotePool(client, workerId, new RemoteGraphs(access, terms.leaseSeconds, logger));
-  const models = new RemoteModels(client);
+  const models = new RemoteModels(client, links);
   return {
     pool: terms.pool,
     terms,

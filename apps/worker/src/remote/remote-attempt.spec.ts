@@ -10,6 +10,7 @@ import { stageInputs } from '../attempt/input-staging';
 import { EventPause } from './event-pause';
 import { GatewayClient } from './gateway.client';
 import { RemoteAttempt, type AttemptAccess } from './remote-attempt';
+import { StoreLinks } from './store-links';
 
 const ID = '0197aa00-0000-7000-8000-00000000000a';
 const CONTENT = Buffer.from('0123456789'.repeat(100_000));
@@ -39,8 +40,9 @@ afterEach(async () => {
 });
 
 function accessTo(gateway: string): AttemptAccess {
-  const logger = { debug: () => undefined };
-  return { client: new GatewayClient(gateway, 'token'), partBytes: 1_024, eventPause: new EventPause(), logger };
+  const logger = { debug: () => undefined, warn: () => undefined };
+  const client = new GatewayClient(gateway, 'token');
+  return { client, partBytes: 1_024, eventPause: new EventPause(), links: new StoreLinks(logger), logger };
 }
 
 /** A gateway and a store whose first connection for bytes ends halfway. */

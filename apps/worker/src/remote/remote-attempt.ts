@@ -18,15 +18,10 @@ import type { AttemptLoss, AttemptResult, Fence, OutputDraft } from '@millrace/j
 import type { Logger } from '@millrace/platform';
 import type { AttemptParts } from '../attempt';
 import type { EventPause } from './event-pause';
-import {
-  GatewayUnreachable,
-  isNotHeld,
-  readFromStore,
-  type GatewayClient,
-  type GatewayRequest,
-} from './gateway.client';
+import { GatewayUnreachable, isNotHeld, type GatewayClient, type GatewayRequest } from './gateway.client';
 import { uploadOutput, type RemoteBlob } from './output-upload';
 import { retried } from './retried';
+import { readFromStore, type StoreLinks } from './store-links';
 
 /** Events under way at most: one that comes while the gateway is slow is dropped, since a later one says more. */
 const MAX_EVENTS = 4;
@@ -44,17 +39,21 @@ export interface AttemptAccess {
   /** Size of the parts in which outputs are sent. */
   partBytes: number;
   eventPause: EventPause;
+  links: StoreLinks;
   logger: Pick<Logger, 'debug'>;
 }
 
 /** Where one attempt of a worker outside the cluster is recorded, and where its bytes lie: all of it by the gateway. */
 export class RemoteAttempt {
+  private readonly client: GatewayClient;
   private eventsUnderWay = 0;
 
   constructor(
     private readonly access: AttemptAccess,
     private readonly claimed: Fence,
-  ) {}
+  ) {
+    this.client = access.client;
+  }
 
   /** As the parts of an attempt. */
   get parts(): Pick<AttemptParts, 'jobs' | 'assets'> {
@@ -146,9 +145,10 @@ export class RemoteAttempt {
     source: Readable,
     { name, signal }: { name: string; signal?: AbortSignal | undefined },
   ): Promise<StoredOutput> {
-    const { client, partBytes } = this.access;
+    const { client } = this;
+    const { links, partBytes } = this.access;
     try {
-      return await uploadOutput(client, this.claimed, source, { name, partBytes, signal });
+      return await uploadOutput(client, this.claimed, source, { name, partBytes, links, signal });
     } catch (error) {
       source.destroy();
       // The upload was completed, and its answer lost; or the lease is lost, which the next heartbeat finds out.
@@ -164,30 +164,25 @@ export class RemoteAttempt {
     from = 0,
     signal?: AbortSignal,
   ): Promise<Awaited<Answer<'content', 'openInput'>>> {
-    const { client, claimed: fence } = this;
-    const request = { method: 'GET', path: `inputs/${id}`, fence, signal } as const;
-    try {
-      const asset = await retried(() => client.ask(GatewayInputSchema, request), { signal });
-      const isAtEnd = from > 0 && from >= asset.sizeBytes;
-      const body = isAtEnd ? Readable.from([]) : await this.bytesOf(id, asset.url, from, signal);
-      return { asset: { ...asset, blob: { hash: asset.hash ?? null } }, body };
-    } catch (error) {
-      throw asStoreFault(error);
-    }
+    const request = { method: 'GET', path: `inputs/${id}`, fence: this.claimed, signal } as const;
+    const asset = await retried(() => this.client.ask(GatewayInputSchema, request), { signal });
+    const isAtEnd = from > 0 && from >= asset.sizeBytes;
+    const body = isAtEnd ? Readable.from([]) : await this.bytesOf(id, asset.url, from, signal);
+    return { asset: { ...asset, blob: { hash: asset.hash ?? null } }, body };
   }
 
   private bytesOf(id: string, url: string | null, from: number, signal?: AbortSignal): Promise<Readable> {
-    if (url !== null) return readFromStore(url, { from, signal });
-    const { client } = this.access;
-    return client.download({ method: 'GET', path: `inputs/${id}/content`, fence: this.claimed, from, signal });
+    const request = { method: 'GET', path: `inputs/${id}/content`, fence: this.claimed, from, signal } as const;
+    return this.access.links.orGateway(
+      url,
+      (link) => readFromStore(link, { from, signal }),
+      () => this.client.download(request),
+      signal,
+    );
   }
 
   private async doubtInput(id: string): Promise<boolean> {
-    try {
-      return (await this.ask(GatewayDoubtSchema, 'POST', `inputs/${id}/doubts`, {}, 'bytes')).damaged;
-    } catch (error) {
-      throw asStoreFault(error);
-    }
+    return (await this.ask(GatewayDoubtSchema, 'POST', `inputs/${id}/doubts`, {}, 'bytes')).damaged;
   }
 
   private ask<T extends z.ZodType>(
@@ -197,14 +192,8 @@ export class RemoteAttempt {
     body?: object,
     takes: GatewayRequest['takes'] = 'short',
   ): Promise<z.output<T>> {
-    return this.access.client.ask(schema, { method, path, fence: this.claimed, takes, ...(body && { body }) });
+    return this.client.ask(schema, { method, path, fence: this.claimed, takes, ...(body && { body }) });
   }
-}
-
-/** To who stages inputs, a gateway that does not answer is a store that does not. */
-function asStoreFault(error: unknown): unknown {
-  if (!(error instanceof GatewayUnreachable)) return error;
-  return new BlobStoreError('unreachable', error.message, { cause: error });
 }
 
 function wireOf({ blob, ...draft }: OutputDraft): GatewayOutput {

@@ -3,6 +3,7 @@ import { Refusal } from '@millrace/contracts';
 import type { ClaimedAttempt } from '@millrace/jobs';
 import type { GatewayClient, GatewayRequest } from './gateway.client';
 import { RemoteModels, WARM_UP_SCOPE } from './remote-models';
+import { StoreLinks } from './store-links';
 
 type Claimed = Pick<ClaimedAttempt, 'accountId' | 'jobId' | 'attempt' | 'leaseToken' | 'workflow'>;
 
@@ -29,7 +30,8 @@ beforeEach(() => {
     const files = names.map((name) => ({ folder: 'checkpoints', name, digest: DIGEST, sizeBytes: 1 }));
     return Promise.resolve({ files });
   };
-  models = new RemoteModels({ ask, download: () => Promise.reject(new Error('no bytes')) } as unknown as GatewayClient);
+  const client = { ask, download: () => Promise.reject(new Error('no bytes')) } as unknown as GatewayClient;
+  models = new RemoteModels(client, new StoreLinks({ warn: () => undefined }));
 });
 
 const askedFor = (): unknown[] => asked.map(({ fence, body }) => [fence?.jobId, (body as { names: string[] }).names]);

@@ -8,8 +8,9 @@ import {
 } from '@millrace/contracts';
 import type { ClaimedAttempt } from '@millrace/jobs';
 import { modelFilesOfNode, parseWorkflow } from '@millrace/workflow';
-import { isNotHeld, readFromStore, type GatewayClient } from './gateway.client';
+import { isNotHeld, type GatewayClient } from './gateway.client';
 import { retried } from './retried';
+import { readFromStore, type StoreLinks } from './store-links';
 
 /** Stands for the account of the pool's deployment: of its warm-up, and of the models that it names. The scopes of attempts are hashes. */
 export const WARM_UP_SCOPE = 'warm-up';
@@ -22,7 +23,10 @@ export class RemoteModels implements ModelSource {
   /** By scope, which stands for an account, its attempts that run: no more than the worker has engines. */
   private readonly running = new Map<string, Running[]>();
 
-  constructor(private readonly client: Pick<GatewayClient, 'ask' | 'download'>) {}
+  constructor(
+    private readonly client: Pick<GatewayClient, 'ask' | 'download'>,
+    private readonly links: StoreLinks,
+  ) {}
 
   /** Scopes of which an attempt runs. */
   get scopes(): number {
@@ -89,8 +93,12 @@ export class RemoteModels implements ModelSource {
     const common = { method: 'GET', signal, ...(fence !== undefined && { fence }) } as const;
     const { url } = await this.client.ask(GatewayModelPlaceSchema, { ...common, path });
     const headers = { range };
-    if (url !== null) return readFromStore(url, { headers, signal });
-    return this.client.download({ ...common, path: `${path}/content`, headers });
+    return this.links.orGateway(
+      url,
+      (link) => readFromStore(link, { headers, signal }),
+      () => this.client.download({ ...common, path: `${path}/content`, headers }),
+      signal,
+    );
   }
 
   private runningOf(scope: string): readonly Running[] {

@@ -4,6 +4,7 @@ import { createLogger } from '@millrace/platform';
 import { followersOf } from '@millrace/testing';
 import { GatewayUnreachable, type GatewayClient, type GatewayRequest } from './gateway.client';
 import { EventPause } from './event-pause';
+import { StoreLinks } from './store-links';
 import { RemoteGraphs } from './remote-graph';
 import { RemotePool } from './remote-pool';
 
@@ -20,7 +21,11 @@ function poolOf(ask: (schema: unknown, request: GatewayRequest) => Promise<unkno
   return new RemotePool(
     client,
     newId(),
-    new RemoteGraphs({ client, partBytes: 1, eventPause: new EventPause(), logger }, LEASE_SECONDS, logger),
+    new RemoteGraphs(
+      { client, partBytes: 1, eventPause: new EventPause(), links: new StoreLinks(logger), logger },
+      LEASE_SECONDS,
+      logger,
+    ),
   );
 }
 

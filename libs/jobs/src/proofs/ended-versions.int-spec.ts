@@ -51,7 +51,7 @@ describe.each(TABLES)('of a hundred thousand versions that have ended, in %s, no
   };
 
   it('by who looks for jobs that can run elsewhere', async () => {
-    const store = new RetiredPoolStore();
+    const store = new RetiredPoolStore(0n);
     const [ofLive, ofStopped] = [live, stopped].map((id) => {
       const [toPoolId, poolId] = versionsOf(id);
       return { poolId, toPoolId };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import type { DispatchMessage, GatewayAttempt } from '@millrace/contracts';
+import { RemoteAttempts } from '@millrace/jobs';
 import { eventually } from '@millrace/testing';
 import { GatewayWorld, type GatewayAnswer, type RemoteWorker } from './fixtures/gateway-world';
 
@@ -176,6 +177,37 @@ describe('a claim whose answer is lost', () => {
     const stranger = await world.worker();
     await claim(worker, body);
     for (const other of [neighbour, stranger]) expect(await claim(other, body)).toBeNull();
+  });
+});
+
+describe('a message of one gateway', () => {
+  /** Less than the first gateway keeps it for its worker. */
+  const BEFORE_IT_IS_LET_GO_MS = 8_000;
+  const leave = (worker: RemoteWorker, message: DispatchMessage): Promise<GatewayAnswer> =>
+    world.ask('POST', `workers/${worker.id}/offers/left`, { token: worker.token, body: { message }, gateway: 1 });
+
+  it('that is left at another is offered to others at once', async () => {
+    const { worker, job, body } = await claiming();
+    const neighbour = await world.worker({ ...worker });
+    const begun = performance.now();
+    expect((await leave(worker, body.message)).status).toBe(200);
+    expect((await neighbour.offer()).jobId).toBe(job);
+    expect(performance.now() - begun).toBeLessThan(BEFORE_IT_IS_LET_GO_MS);
+  });
+
+  it('waits to be claimed until it is, in its own pool alone', async () => {
+    const { worker, body } = await claiming();
+    const { poolId } = await world.pool();
+    const attempts = new RemoteAttempts(world.test.database);
+    const isOffered = (pool: string, attempt = 1): Promise<boolean> =>
+      attempts.isOffered(pool, { ...body.message, attempt });
+    expect(await Promise.all([isOffered(worker.poolId), isOffered(poolId), isOffered(worker.poolId, 2)])).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    await claim(worker, body, 1);
+    expect(await Promise.all([isOffered(worker.poolId), isOffered(worker.poolId, 2)])).toEqual([false, false]);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { DynamicModule } from '@nestjs/common';
 import { FailedAttempts, RateLimiter } from '@millrace/accounts';
 import { ContentService, OutputUploads, composeAssets, openBlobStore } from '@millrace/assets';
+import type { DispatchMessage } from '@millrace/contracts';
 import { Database } from '@millrace/database';
 import {
   CatalogueStore,
@@ -67,8 +68,13 @@ export async function composeGateway(
   shutdown.add('rate limiter', () => limiter.close());
   const consumer = redis.consumer();
   const onError = (error: Error): void => logger.debug({ err: error }, 'a lane has a problem');
+  const leave = (poolId: string, left: DispatchMessage): Promise<void> => jobs.dispatcher.leave(poolId, left);
   const lanes = new WorkerLanes(
-    (poolId, take) => new LaneConsumer(consumer, poolId, take, (left) => jobs.dispatcher.leave(poolId, left), onError),
+    {
+      open: (poolId, take) => new LaneConsumer(consumer, poolId, take, (left) => leave(poolId, left), onError),
+      leave,
+      isOffered: (poolId, message) => remote.isOffered(poolId, message),
+    },
     metrics,
     settings.workersPerToken,
   );

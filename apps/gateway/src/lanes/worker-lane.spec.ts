@@ -35,13 +35,15 @@ class ScriptedConsumer {
 }
 
 let consumer: ScriptedConsumer;
+const isOffered = jest.fn<Promise<boolean>, [DispatchMessage]>();
 beforeEach(() => {
+  isOffered.mockReset().mockResolvedValue(true);
   consumer = new ScriptedConsumer();
 });
 
 describe('the place of a worker at a lane', () => {
   it('takes as many messages as the worker waits for, and none else', async () => {
-    const lane = new WorkerLane(consumer.open);
+    const lane = new WorkerLane(consumer.open, isOffered);
     const stray = message();
     expect(await consumer.give(stray)).toBe(stray);
     const waits = [lane.next(staying), lane.next(staying)];
@@ -58,28 +60,49 @@ describe('the place of a worker at a lane', () => {
   });
 
   it('leaves to others what its worker leaves, as it says', async () => {
-    const lane = new WorkerLane(consumer.open);
+    const lane = new WorkerLane(consumer.open, isOffered);
     const given = message();
     const waiting = lane.next(staying);
     const over = consumer.give(given);
     await waiting;
-    lane.done(given, { ...given, restMs: 250 });
+    expect(lane.done(given, { ...given, restMs: 250 })).toBe(true);
     expect(await over).toEqual({ ...given, restMs: 250 });
   });
 
   it('leaves to others what its worker neither claims nor leaves in time', async () => {
-    const lane = new WorkerLane(consumer.open, 1);
+    const lane = new WorkerLane(consumer.open, isOffered, 1);
     const given = message();
     const waiting = lane.next(staying);
     const over = consumer.give(given);
     await waiting;
     expect(await over).toBe(given);
     // The answer that comes too late is of no matter.
-    lane.done(given, null);
+    expect(lane.done(given, null)).toBe(false);
+  });
+
+  it('offers nothing again that its worker has claimed by another gateway', async () => {
+    isOffered.mockResolvedValue(false);
+    const lane = new WorkerLane(consumer.open, isOffered, 1);
+    const given = message();
+    const waiting = lane.next(staying);
+    const over = consumer.give(given);
+    await waiting;
+    expect(await over).toBeNull();
+    expect([isOffered.mock.calls, consumer.capacity]).toEqual([[[given]], 0]);
+  });
+
+  it('leaves to others what its worker does not answer while it cannot be looked up', async () => {
+    isOffered.mockRejectedValue(new Error('away'));
+    const lane = new WorkerLane(consumer.open, isOffered, 1);
+    const given = message();
+    const waiting = lane.next(staying);
+    const over = consumer.give(given);
+    await waiting;
+    expect(await over).toBe(given);
   });
 
   it('forgets the older of two holds of one attempt, which was offered twice', async () => {
-    const lane = new WorkerLane(consumer.open);
+    const lane = new WorkerLane(consumer.open, isOffered);
     const given = message();
     const waits = [lane.next(staying), lane.next(staying)];
     const [older, newer] = [consumer.give(given), consumer.give({ ...given })];
@@ -90,7 +113,7 @@ describe('the place of a worker at a lane', () => {
   });
 
   it('gives nothing to a worker that has gone, or waits no longer', async () => {
-    const lane = new WorkerLane(consumer.open);
+    const lane = new WorkerLane(consumer.open, isOffered);
     const leaving = new AbortController();
     const waiting = lane.next(leaving.signal);
     leaving.abort();
@@ -101,7 +124,7 @@ describe('the place of a worker at a lane', () => {
   });
 
   it('answers who waits and leaves what it holds when it is closed', async () => {
-    const lane = new WorkerLane(consumer.open);
+    const lane = new WorkerLane(consumer.open, isOffered);
     const given = message();
     const held = lane.next(staying);
     const over = consumer.give(given);
@@ -113,7 +136,7 @@ describe('the place of a worker at a lane', () => {
   });
 
   it('is idle only while its worker neither waits nor has a message', async () => {
-    const lane = new WorkerLane(consumer.open);
+    const lane = new WorkerLane(consumer.open, isOffered);
     const given = message();
     const waiting = lane.next(staying);
     expect(lane.idleMs).toBe(0);

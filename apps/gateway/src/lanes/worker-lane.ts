@@ -32,9 +32,13 @@ export class WorkerLane {
   /** When the worker last waited here, on the clock of `performance`. */
   private askedAtMs = performance.now();
 
-  /** @param holdMs how long a message is kept for the worker, in milliseconds. */
+  /**
+   * @param isOffered whether an attempt still waits to be claimed: the worker may have claimed it by another gateway.
+   * @param holdMs how long a message is kept for the worker, in milliseconds.
+   */
   constructor(
     open: OpenConsumer,
+    private readonly isOffered: (message: DispatchMessage) => Promise<boolean>,
     private readonly holdMs = HOLD_MS,
   ) {
     this.consumer = open((message) => this.take(message));
@@ -70,9 +74,11 @@ export class WorkerLane {
     });
   }
 
-  /** The worker has claimed a message, or leaves `left` to others. One that is not held here is of no matter. */
-  done(message: DispatchMessage, left: DispatchMessage | null): void {
-    this.held.get(keyOf(message))?.release(left);
+  /** The worker has claimed a message, or leaves `left` to others. @returns whether it was held here. */
+  done(message: DispatchMessage, left: DispatchMessage | null): boolean {
+    const held = this.held.get(keyOf(message));
+    held?.release(left);
+    return held !== undefined;
   }
 
   private take(message: DispatchMessage): Promise<DispatchMessage | null> {
@@ -88,11 +94,16 @@ export class WorkerLane {
         resolve(left);
       };
       const held = { message, release };
-      const timer = setTimeout(() => release(message), this.holdMs);
+      const timer = setTimeout(() => void this.expire(held), this.holdMs);
       this.held.get(key)?.release(null);
       this.held.set(key, held);
       give(message);
     });
+  }
+
+  /** The worker has said nothing here in time. Offered again in vain, a message would be ahead of all others. */
+  private async expire({ message, release }: Held): Promise<void> {
+    release((await this.isOffered(message).catch(() => true)) ? message : null);
   }
 
   /** What is held counts: the lane gives as many messages at once as it is asked for. */

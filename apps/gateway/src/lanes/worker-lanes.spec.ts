@@ -27,18 +27,34 @@ class ScriptedConsumers {
     return { setCapacity: () => undefined, close };
   };
 
-  /** Give a message to the consumer that was opened as the n-th. */
-  give(number: number, message: DispatchMessage): void {
-    void this.takers[number]?.(message);
+  /** Give a message to the consumer that was opened as the n-th. @returns what is left to others. */
+  give(number: number, message: DispatchMessage): Promise<DispatchMessage | null> {
+    return this.takers[number]?.(message) ?? Promise.resolve(null);
   }
 }
 
 let consumers: ScriptedConsumers;
 let lanes: WorkerLanes;
+/** What was left without the consumer of a lane. */
+let left: [poolId: string, message: DispatchMessage][];
+/** Whether attempts wait to be claimed. */
+let isOffered: boolean;
 beforeEach(() => {
+  left = [];
+  isOffered = true;
   consumers = new ScriptedConsumers();
-  lanes = new WorkerLanes(consumers.openLane, new Metrics('test'), MOST);
+  lanes = lanesOf(consumers);
 });
+
+/** The lanes of a gateway. */
+function lanesOf({ openLane: open }: ScriptedConsumers): WorkerLanes {
+  const leave = (poolId: string, message: DispatchMessage): Promise<void> => {
+    left.push([poolId, message]);
+    return Promise.resolve();
+  };
+  return new WorkerLanes({ open, leave, isOffered: () => Promise.resolve(isOffered) }, new Metrics('test'), MOST);
+}
+
 afterEach(() => lanes.close());
 
 /** Resolves once what was begun has come as far as it can for now. */
@@ -73,7 +89,7 @@ describe('the places of the workers of one token', () => {
     const late = newId();
     await expect(lanes.next(holder, late, staying())).rejects.toEqual(busy);
     const message = { jobId: newId(), attempt: 1 };
-    consumers.give(0, message);
+    void consumers.give(0, message);
     expect(await waiting[0]).toEqual(message);
     await expect(lanes.next(holder, late, staying())).rejects.toEqual(busy);
     expect(consumers.opened).toBe(MOST);
@@ -90,5 +106,41 @@ describe('the places of the workers of one token', () => {
     await lanes.close();
     expect(await Promise.all(asked)).toEqual(Array(10).fill(null));
     expect(consumers).toMatchObject({ opened: MOST + 1, most: MOST });
+  });
+});
+
+describe('a message that another gateway has given to the worker', () => {
+  const workerId = newId();
+  const message: DispatchMessage = { jobId: newId(), attempt: 1 };
+  let other: WorkerLanes;
+  let held: Promise<DispatchMessage | null>;
+  beforeEach(async () => {
+    const itsConsumers = new ScriptedConsumers();
+    other = lanesOf(itsConsumers);
+    const waiting = other.next(holder, workerId, staying());
+    held = itsConsumers.give(0, message);
+    await waiting;
+  });
+  afterEach(() => other.close());
+
+  it('is offered to others from here, where the worker leaves it', async () => {
+    lanes.done(holder, workerId, message, { ...message, restMs: 1 });
+    await lanes.close();
+    expect(left).toEqual([[holder.poolId, message]]);
+  });
+
+  it('is offered by that gateway alone, where the worker leaves it there', async () => {
+    other.done(holder, workerId, message, message);
+    expect(await held).toBe(message);
+    await other.close();
+    expect(left).toEqual([]);
+  });
+
+  it('is offered to nobody, where the worker has claimed it, or names one that does not wait in its pool', async () => {
+    lanes.done(holder, workerId, message, null);
+    isOffered = false;
+    lanes.done(holder, workerId, message, message);
+    await lanes.close();
+    expect(left).toEqual([]);
   });
 });

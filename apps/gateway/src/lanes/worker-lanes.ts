@@ -7,9 +7,20 @@ import { WorkerLane, type OpenConsumer } from './worker-lane';
 const IDLE_MS = 60_000;
 const SWEEP_EVERY_MS = 5_000;
 const RETRY_SECONDS = 2;
+/** After this a message is offered again that a worker left, where it does not say when, in milliseconds: as the consumer of a lane does. */
+const LEFT_AFTER_MS = 25;
 
 /** Opens the consumer of a pool's lane. */
 export type OpenLane = (poolId: string, ...parts: Parameters<OpenConsumer>) => ReturnType<OpenConsumer>;
+
+/** Where messages come from, and where they go. */
+interface LaneAccess {
+  open: OpenLane;
+  /** Offer an attempt of a pool to others. Never rejects. */
+  leave: (poolId: string, message: DispatchMessage) => Promise<void>;
+  /** Whether an attempt of a pool waits to be claimed. */
+  isOffered: (poolId: string, message: DispatchMessage) => Promise<boolean>;
+}
 
 /** The place of one worker. */
 interface Place extends WorkerTokenHolder {
@@ -24,12 +35,14 @@ export class WorkerLanes {
   private readonly lanes = new Map<string, Place>();
   /** Places that are closing, each with its token. */
   private readonly closing = new Map<Promise<void>, string>();
+  /** Messages of other gateways that were left here, and are not offered again yet. */
+  private readonly leaving = new Set<Promise<void>>();
   private readonly timer = setInterval(() => void this.sweep(), SWEEP_EVERY_MS).unref();
   private closed = false;
 
   /** @param lanesPerToken places of the workers of one token at most. */
   constructor(
-    private readonly open: OpenLane,
+    private readonly access: LaneAccess,
     private readonly metrics: Pick<Metrics, 'remoteWorkers'>,
     private readonly lanesPerToken: number,
     private readonly idleMs = IDLE_MS,
@@ -54,7 +67,11 @@ export class WorkerLanes {
   private openFor({ tokenId, poolId }: WorkerTokenHolder, workerId: string): WorkerLane | null {
     const closing = [...this.closing.values()].filter((of) => of === tokenId);
     if (this.placesOf(tokenId).length + closing.length >= this.lanesPerToken) return null;
-    const lane = new WorkerLane((take) => this.open(poolId, take));
+    const { isOffered, open } = this.access;
+    const lane = new WorkerLane(
+      (take) => open(poolId, take),
+      (message) => isOffered(poolId, message),
+    );
     this.lanes.set(workerId, { tokenId, poolId, lane });
     this.count();
     return lane;
@@ -84,9 +101,22 @@ export class WorkerLanes {
     await over;
   }
 
-  /** A worker has claimed a message, or leaves it to others: `left` is then what is offered to them. */
-  done(workerId: string, message: DispatchMessage, left: DispatchMessage | null): void {
-    this.lanes.get(workerId)?.lane.done(message, left);
+  /**
+   * A worker has claimed a message, or leaves it to others: `left` is then what is offered to them. The gateway that gave it to the worker may be another, which
+   * learns nothing of that and keeps its message for a while: what is left is offered from here then.
+   */
+  done({ poolId }: WorkerTokenHolder, workerId: string, message: DispatchMessage, left: DispatchMessage | null): void {
+    const isHeld = this.lanes.get(workerId)?.lane.done(message, left) ?? false;
+    if (isHeld || left === null) return;
+    const leaving = this.leave(poolId, left).finally(() => this.leaving.delete(leaving));
+    this.leaving.add(leaving);
+  }
+
+  /** Only what waits in the pool of the token: a worker may name any attempt. Never rejects; what is lost here is redelivered. */
+  private async leave(poolId: string, { restMs = LEFT_AFTER_MS, ...message }: DispatchMessage): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, restMs));
+    const isOffered = await this.access.isOffered(poolId, message).catch(() => false);
+    if (isOffered) await this.access.leave(poolId, message);
   }
 
   /** Close the places of workers that ask no more. */
@@ -107,6 +137,7 @@ export class WorkerLanes {
     this.closed = true;
     clearInterval(this.timer);
     await Promise.all([...this.closing.keys(), ...[...this.lanes.values()].map(({ lane }) => lane.close())]);
+    await Promise.all(this.leaving);
     this.lanes.clear();
   }
 }

@@ -50,7 +50,7 @@ export class MessagesController {
     await this.tokens.assertLiveWorker(holder, id);
     const message = await this.underWay.wait(holder.tokenId, () => this.lanes.next(holder, id, gone));
     // The worker will never learn of it.
-    if (message !== null && gone.aborted) this.lanes.done(id, message, message);
+    if (message !== null && gone.aborted) this.lanes.done(holder, id, message, message);
     return { message };
   }
 
@@ -63,7 +63,7 @@ export class MessagesController {
     @Json(GatewayLeftSchema) { message }: { message: DispatchMessage },
   ): Promise<object> {
     await this.tokens.assertWorker(holder, id);
-    this.lanes.done(id, message, message);
+    this.lanes.done(holder, id, message, message);
     return {};
   }
 
@@ -95,7 +95,7 @@ export class MessagesController {
     const { claimed, left } = await body.answer(() => this.claims.take(message, worker));
     // Of one that went away, another request may be on its way here, or to another gateway.
     if (gone.aborted) return { claimed: null, left: null };
-    this.lanes.done(id, message, left);
+    this.lanes.done(holder, id, message, left);
     // What was left is offered again from here.
     return { claimed: claimed && this.present(claimed, graphApart), left: null };
   }

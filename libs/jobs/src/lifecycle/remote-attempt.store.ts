@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { holdsFence, type Fence } from '../state';
+import { deliveryOfOne, holdsFence, type Fence } from '../state';
 
 /** Who asks: a worker that joined a pool with a token. */
 export interface RemoteHolder {
@@ -44,10 +44,18 @@ export class RemoteAttempts {
     return graph?.workflow ?? null;
   }
 
+  /** Whether an attempt of a pool's job was sent to the pool's lane and waits to be claimed. */
+  async isOffered(poolId: string, { jobId, attempt }: Pick<Fence, 'jobId' | 'attempt'>): Promise<boolean> {
+    const rows = await this.database.rows(Prisma.sql`
+      SELECT j.id FROM jobs j
+      WHERE j.id = ${jobId}::uuid AND j.pool_id = ${poolId} AND j.attempt = ${attempt}::int - 1 AND ${deliveryOfOne} = 'dispatched'`);
+    return rows.length > 0;
+  }
+
   /** The worker that has a job now; null when none has it. */
   async workerOf(jobId: string): Promise<string | null> {
     const [job] = await this.database.rows<{ workerId: string }>(Prisma.sql`
-      SELECT j.worker_id FROM jobs j WHERE j.id = ${jobId}::uuid AND (j.delivery || '') = 'leased'`);
+      SELECT j.worker_id FROM jobs j WHERE j.id = ${jobId}::uuid AND ${deliveryOfOne} = 'leased'`);
     return job?.workerId ?? null;
   }
 }

@@ -81,6 +81,13 @@ export const GATEWAY_GUARDS = [
     ['apps/gateway/src/lanes/worker-lanes.spec'],
   ),
   of(
+    'a worker offers no attempt to its pool that does not wait there',
+    'apps/gateway/src/lanes/worker-lanes.ts',
+    'if (isOffered) await this.access.leave(poolId, message);',
+    'await this.access.leave(poolId, message);',
+    ['apps/gateway/src/lanes/worker-lanes.spec'],
+  ),
+  of(
     'a worker acts for itself, not for its neighbour',
     TOKENS,
     'WHERE id = ${workerId}::uuid AND token_id = ${tokenId}::uuid AND pool_id',

@@ -27,7 +27,7 @@ export const assetSettings = {
   ),
   uploadBytesInMemory: setting(
     'UPLOAD_BYTES_IN_MEMORY',
-    'Memory that the uploads under way take on one API process, in bytes, where the store is a bucket: up to 10 MiB each. One account may have a third of it; above it 429.',
+    'Memory that the uploads under way take on one API process, in bytes, where the store is a bucket: up to 10 MiB each, counted as they arrive. One account may have a third of it, and all demo callers together; further uploads of an account begin only while as much stays free as it has. Above it 429.',
     integer({ min: 10_485_760 }).default(134_217_728),
   ),
   signedUrlSeconds: setting(

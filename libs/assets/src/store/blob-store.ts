@@ -69,7 +69,7 @@ export interface StagedLeftover {
  */
 export interface BlobStore {
   readonly kind: 'fs' | 's3';
-  /** Memory that one stream takes at most until it is placed; 0 where that is too little to count. */
+  /** Memory that one stream takes at most until it is placed, and no more than twice what has arrived; 0 where that is too little to count. */
   readonly stagingBytes: number;
   /** Large files that arrive in parts. */
   readonly parts: PartStore;

@@ -19,7 +19,7 @@ import {
 import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, takeSource, type StagedBytes } from '../store';
 import type { ResumableUploadStore } from './resumable-upload.store';
-import { StagingMemory } from './staging-memory';
+import { StagingMemory, type PlaceInMemory } from './staging-memory';
 import { SHARED_UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
 import type { UploadAhead, UploadTerms } from './upload-terms';
 import { keptUntilMinted, type KeptBytes } from './kept-until-minted';
@@ -114,22 +114,28 @@ export class UploadService {
     takeSource(source);
     const { maxUploadBytes: maxBytes } = this.settings;
     const { stagingBytes } = this.blobs;
-    let leaveMemory = (): void => undefined;
+    const { declaredBytes = null, sharedUploads } = options;
+    let place: PlaceInMemory | undefined;
     let reservation: Reservation;
     try {
-      leaveMemory = this.memory.take(accountId, Math.min(options.declaredBytes ?? stagingBytes, stagingBytes));
+      const isShared = sharedUploads !== undefined;
+      place = this.memory.enter({ accountId, isShared, declaredBytes, mostBytes: stagingBytes });
       reservation = await this.reserve(accountId, options);
     } catch (error) {
-      leaveMemory();
+      place?.leave();
       source.destroy();
       throw error;
     }
     try {
       const { signal } = options;
-      const staged = await this.blobs.stage(source, { maxBytes, signal, cover: (bytes) => reservation.cover(bytes) });
-      return reserved(staged, reservation, leaveMemory);
+      const cover = (bytes: number): Promise<void> | null => {
+        place.arrived(bytes);
+        return reservation.cover(bytes);
+      };
+      const staged = await this.blobs.stage(source, { maxBytes, signal, cover });
+      return reserved(staged, reservation, place);
     } catch (error) {
-      leaveMemory();
+      place.leave();
       // Where this fails, the reservation expires.
       await reservation.release().catch(() => undefined);
       throw error;
@@ -278,7 +284,7 @@ export class UploadService {
 }
 
 /** Discarding gives the room back, too, and the memory. */
-function reserved(staged: StagedBytes, reservation: Reservation, leaveMemory: () => void): ReservedBytes {
+function reserved(staged: StagedBytes, reservation: Reservation, place: PlaceInMemory): ReservedBytes {
   return {
     ...staged,
     reservationId: reservation.id,
@@ -286,7 +292,7 @@ function reserved(staged: StagedBytes, reservation: Reservation, leaveMemory: ()
       try {
         await staged.discard();
       } finally {
-        leaveMemory();
+        place.leave();
         await reservation.release();
       }
     },

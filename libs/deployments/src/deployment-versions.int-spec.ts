@@ -128,6 +128,18 @@ describe('another version of a deployment', () => {
     expect(await poolsPicked(id)).toEqual(new Set([id]));
   });
 
+  it('that is to take all leaves all to the present one until it is ready', async () => {
+    const { id } = await two({ engineClass: 'dear' }, 100);
+    expect(await poolsPicked(id)).toEqual(new Set([id]));
+    expect((await world.targets.deployment(id)).priceMicrosPerSecond).toBe(7n);
+    const { wantedAt } = await world.test.database.models.deploymentVersion.findFirstOrThrow({
+      where: { deploymentId: id },
+    });
+    expect(wantedAt).not.toBeNull();
+    await world.addReadyWorker(`${id}-v2`);
+    expect(await poolsPicked(id)).toEqual(new Set([`${id}-v2`]));
+  });
+
   it('is the only one beside the present one', async () => {
     const { id } = await two({}, 10);
     await expect(add(id)).rejects.toMatchObject({ code: 'deployment_busy' });

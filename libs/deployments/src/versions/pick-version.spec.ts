@@ -1,7 +1,7 @@
 import { pickVersions } from './pick-version';
 
-const stable = { name: 'stable', weight: 90 };
-const trial = { name: 'trial', weight: 10 };
+const stable = { name: 'stable', version: 1, weight: 90 };
+const trial = { name: 'trial', version: 2, weight: 10 };
 const picked = (seed: string, versions = [stable, trial]): string[] =>
   pickVersions('d', seed, versions).map(({ name }) => name);
 
@@ -21,10 +21,17 @@ describe('the version of a submission', () => {
     expect(new Set(picked('a'))).toEqual(new Set(['stable', 'trial']));
   });
 
-  it('is never one without weight', () => {
-    const retired = { name: 'trial', weight: 0 };
+  it('is never a newer one without weight', () => {
+    const retired = { ...trial, weight: 0 };
     for (let index = 0; index < 100; index += 1) {
       expect(picked(`${index}`, [{ ...stable, weight: 100 }, retired])).toEqual(['stable']);
+    }
+  });
+
+  it('is an older one without weight only when the newer one cannot take jobs', () => {
+    const all = { ...trial, weight: 100 };
+    for (let index = 0; index < 100; index += 1) {
+      expect(picked(`${index}`, [{ ...stable, weight: 0 }, all])).toEqual(['trial', 'stable']);
     }
   });
 

@@ -91,8 +91,8 @@ const ROOMS = {
   ],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention', 'erasure']],
   'libs/jobs/src': [
-    ['state', 'examination', 'figures', 'retired'],
-    ['rotation', 'labels', 'leases', 'objectives'],
+    ['state', 'examination', 'figures'],
+    ['rotation', 'labels', 'leases', 'objectives', 'retired'],
     ['audit', 'lifecycle'],
     ['dispatch', 'outputs', 'reuse', 'spend'],
     ['submission', 'follow'],

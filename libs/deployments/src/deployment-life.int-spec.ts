@@ -55,13 +55,21 @@ describe('another class that an account changes to', () => {
     expect(await world.targets.deployment(id)).toMatchObject({ poolId: `${id}-v2`, priceMicrosPerSecond: 90n });
   });
 
-  it('leaves the version beside it and its share as they are, and begins no worker of a stopped deployment', async () => {
+  it('is refused where two versions are live, which it names', async () => {
+    const { id } = await world.create();
+    await new DeploymentVersionStore().add(world.test.database, id, 2, VERSION, 30);
+    await expect(change(id, { engineClass: 'dear' })).rejects.toMatchObject({
+      code: 'deployment_busy',
+      message: expect.stringContaining('end version 2 first') as string,
+    });
+    expect(await change(id, { engineClass: 'cpu', maxWorkers: 2 })).toMatchObject({ version: 1, maxWorkers: 2 });
+  });
+
+  it('begins no worker of a stopped deployment', async () => {
     const { database } = world.test;
     const { id } = await world.create();
-    await new DeploymentVersionStore().add(database, id, 2, VERSION, 30);
     await world.service.stop(database, id);
-    const changed = await change(id, { engineClass: 'dear' });
-    expect(changed).toMatchObject({ version: 3, weight: 70, beside: { version: 2, weight: 30 }, state: 'stopped' });
+    expect(await change(id, { engineClass: 'dear' })).toMatchObject({ version: 2, state: 'stopped' });
     const { wantedAt } = await database.models.deployment.findUniqueOrThrow({ where: { id } });
     expect(wantedAt).toBeNull();
   });

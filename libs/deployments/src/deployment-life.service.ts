@@ -3,7 +3,7 @@ import type { Statements } from '@millrace/database';
 import type { CatalogueReader } from './catalogue-reader';
 import type { Deployment, DeploymentChanges, DeploymentDraft } from './deployment';
 import type { DeploymentLifeStore } from './deployment-life.store';
-import type { DeploymentVersionStore, VersionDraft } from './versions';
+import { twoAreLive, type DeploymentVersionStore, type VersionDraft } from './versions';
 import type { DeploymentsService } from './deployments.service';
 import type { EngineClass } from './engine-class';
 import type { EngineClassStore } from './engine-class.store';
@@ -81,7 +81,7 @@ export class DeploymentLife {
    * with a pool of its own; the one before ends, and the caller has its jobs move on. An operator, who answers for the price, changes the class in place.
    *
    * @param allowance null for an operator.
-   * @throws Refusal `invalid_request`, `deployment_limit`, `not_found`; of `warmUpText`.
+   * @throws Refusal `invalid_request`, `deployment_limit`, `not_found`, `deployment_busy`; of `warmUpText`.
    */
   async change(
     tx: Statements,
@@ -107,7 +107,9 @@ export class DeploymentLife {
     return this.deployments.known(tx, id);
   }
 
-  private async beginVersion(tx: Statements, { id, poolId }: Deployment): Promise<void> {
+  /** @throws Refusal `deployment_busy` where two versions are live: which of them stays is for the account to say. */
+  private async beginVersion(tx: Statements, { id, poolId, beside }: Deployment): Promise<void> {
+    if (beside !== null) throw twoAreLive(beside.version);
     const latest = await this.versions.latestNumber(tx, id, poolId);
     await this.versions.replaceOwn(tx, id, latest + 1);
   }

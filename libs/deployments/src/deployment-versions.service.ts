@@ -2,7 +2,7 @@ import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Deployment } from './deployment';
 import type { Allowance, DeploymentLife, DeploymentReorder } from './deployment-life.service';
-import type { DeploymentVersionStore, EndedVersion, VersionActor } from './versions';
+import { twoAreLive, type DeploymentVersionStore, type EndedVersion, type VersionActor } from './versions';
 import type { DeploymentsService } from './deployments.service';
 
 /** What a new version has otherwise than the present one. */
@@ -47,7 +47,7 @@ export class DeploymentVersioning {
     allowance: Allowance | null,
   ): Promise<Deployment> {
     const present = await this.deployments.locked(tx, id);
-    if (present.beside !== null) throw twoAreLive(present.beside);
+    if (present.beside !== null) throw twoAreLive(present.beside.version);
     const draft = await this.life.versionDraft(tx, present, order, allowance);
     const number = (await this.store.latestNumber(tx, id, present.poolId)) + 1;
     if (!(await this.store.add(tx, id, number, draft, weight))) throw twoAreLive(null);
@@ -110,9 +110,4 @@ export function versionsOf(deployment: Deployment): Deployment[] {
 
 function oneAlone(): Refusal {
   return new Refusal('invalid_request', 'This deployment has one live version alone: add another one first.');
-}
-
-function twoAreLive(beside: Deployment | null): Refusal {
-  const which = beside === null ? 'another one' : `version ${beside.version}`;
-  return new Refusal('deployment_busy', `This deployment has two live versions already: end ${which} first.`);
 }

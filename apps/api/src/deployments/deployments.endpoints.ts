@@ -76,7 +76,7 @@ export const updateOwnDeployment = defineEndpoint({
   body: OwnDeploymentUpdateSchema,
   bodyBytes: WARM_UP_BODY_BYTES,
   answers,
-  errors: ['deployment_limit'],
+  errors: ['deployment_busy', 'deployment_limit'],
 });
 
 export const startOwnDeployment = defineEndpoint({

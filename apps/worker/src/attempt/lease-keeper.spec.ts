@@ -60,6 +60,7 @@ describe('a lease', () => {
     expect(lease.signal.aborted).toBe(false);
     await jest.advanceTimersByTimeAsync(INTERVAL_MS + 1);
     expect(lease.end).toBe('lost');
+    expect(lease.lost.aborted).toBe(true);
   });
 
   it('gives a heartbeat that was asked for between two a whole interval', async () => {
@@ -88,5 +89,6 @@ describe('a lease', () => {
     beats[0]?.answer({ status: 'canceling', exhausted: false, overtime: false });
     await jest.advanceTimersByTimeAsync(0);
     expect(lease.end).toBe('canceled');
+    expect(lease.lost.aborted).toBe(false);
   });
 });

@@ -6,4 +6,4 @@ export {
   type VersionDraft,
 } from './deployment-version.store';
 export { pickVersions } from './pick-version';
-export { versionOfPool } from './version';
+export { twoAreLive, versionOfPool } from './version';

@@ -105,7 +105,7 @@ describe('bodies in flight', () => {
     bodies.take('c', 300);
   });
 
-  it('refuse no poll, and one of each payer is taken whatever others have', () => {
+  it('refuse no poll, and one of each payer is taken however much others have', () => {
     const bodies = open();
     bodies.hold('another', 10_000 * KIB);
     const { polls, strangers } = bodies;

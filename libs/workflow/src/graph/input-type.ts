@@ -10,9 +10,13 @@ export interface InputType {
   max: number | bigint | undefined;
   /** The values accepted; strings as they are, numbers and booleans as numbers (Python holds 1, 1.0 and True equal). */
   options: ReadonlySet<string | number> | undefined;
+  /** A choice of which no option is a file name. Others may be one of the files that an engine finds when it runs, an asset among them. */
+  isChoiceOfWords: boolean;
   /** No literal can stand for such a value. */
   linkOnly: boolean;
 }
+
+const FILE_NAME = /\.\w{1,16}$/;
 
 /**
  * Types whose values live in an engine's memory and can't be written as JSON. Other names, a pack's own included, may be
@@ -42,8 +46,13 @@ function read(spec: InputSpec): InputType {
     max: bound(spec.max),
     options:
       spec.options && new Set(spec.options.map((option) => (typeof option === 'string' ? option : Number(option)))),
+    isChoiceOfWords: spec.type === 'COMBO' && isOfWords(spec.options ?? []),
     linkOnly: spec.linkOnly === true || alternatives(spec.type).every((type) => IN_MEMORY.has(type)),
   };
+}
+
+function isOfWords(options: NonNullable<InputSpec['options']>): boolean {
+  return options.length > 0 && !options.some((option) => typeof option === 'string' && FILE_NAME.test(option));
 }
 
 function bound(text: string | undefined): number | bigint | undefined {

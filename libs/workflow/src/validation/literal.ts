@@ -12,8 +12,6 @@ export interface LiteralFault {
 const SHOWN_OPTIONS = 20;
 const SHOWN_OPTIONS_LENGTH = 400;
 
-const FILE_NAME = /\.\w{1,16}$/;
-
 /** A literal given to an input. */
 interface Literal {
   /** As unwrapped. */
@@ -67,15 +65,9 @@ function assetFault(type: InputType, { value, spec, name }: Literal): LiteralFau
     const message = `${name} takes a value of type ${spec.type} from another node, and an asset is a file: load it in a node such as LoadImage, and link that.`;
     return { reason: 'invalid_type', message };
   }
-  if (type.kind !== 'INT' && type.kind !== 'FLOAT' && !isChoiceOfWords(type)) return null;
+  if (type.kind !== 'INT' && type.kind !== 'FLOAT' && !type.isChoiceOfWords) return null;
   const message = `${name} (${spec.type}) takes no file, and an asset is one: refer to it at an input that names a file, such as image of LoadImage.`;
   return { reason: 'invalid_type', message };
-}
-
-/** A choice that has file names may be one of the files that an engine finds when it runs, the asset among them. */
-function isChoiceOfWords({ kind, options }: InputType): boolean {
-  if (kind !== 'COMBO' || options === undefined || options.size === 0) return false;
-  return ![...options].some((option) => typeof option === 'string' && FILE_NAME.test(option));
 }
 
 /** An optional link may be left open with null: an engine hands the node a null for it. */

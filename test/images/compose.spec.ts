@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { readSettings } from '@millrace/platform';
 import { apiSettings } from '../../apps/api/src/api.config';
 import { operatorsSettings, providerOf } from '../../apps/api/src/operators.config';
+import { remoteWorkerSettings } from '../../apps/worker/src/worker.config';
 import { listSettings } from '../../scripts/lib/chart/settings-list.mjs';
 import { commandOf, lastOf, readStages } from './support/dockerfile';
 
@@ -159,6 +160,15 @@ describe('the compose file', () => {
       expect(minutes * 60).toBeGreaterThan(Number(service.environment?.MILLRACE_DRAIN_SECONDS) + 30);
     }
   });
+});
+
+it('the documented command for a worker on another machine lets it end its drain and its stop', () => {
+  const page = readFileSync(join(ROOT, 'docs', 'remote-workers.md'), 'utf8');
+  const given: Record<string, string> = {};
+  for (const [, name = '', value = ''] of page.matchAll(/-e (MILLRACE_\w+)=(\S+)/g)) given[name] = value;
+  const MILLRACE_GATEWAY_TOKEN = `mrw_${'a'.repeat(43)}`;
+  const { drainSeconds, stopSeconds } = readSettings(remoteWorkerSettings, { ...given, MILLRACE_GATEWAY_TOKEN });
+  expect(Number(/docker run .*--stop-timeout (\d+)/.exec(page)?.[1])).toBeGreaterThan(drainSeconds + stopSeconds);
 });
 
 describe('docker/make-env.mjs', () => {

@@ -48,7 +48,7 @@ const lists: Record<string, (store: SlowStore) => () => Promise<unknown>> = {
   },
   'versions of deployments': ({ rows }) => {
     const versioning = { list: () => Promise.resolve({}) } as never;
-    const acts = new DeploymentVersionActs(NONE, NONE, versioning, NONE, rows);
+    const acts = new DeploymentVersionActs(NONE, NONE, versioning, NONE, NONE, rows);
     return () => acts.list({ id: ACCOUNT, accountId: ACCOUNT } as never);
   },
   "a sub-key's assets": ({ assets }) => {

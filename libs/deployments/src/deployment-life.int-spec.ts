@@ -1,3 +1,5 @@
+import { newId } from '@millrace/contracts';
+import { CatalogueStore } from './catalogue.store';
 import type { Deployment } from './deployment';
 import { DeploymentWorld, VERSION } from './fixtures/deployment-world';
 import { DeploymentVersionStore } from './versions';
@@ -55,6 +57,20 @@ describe('another class that an account changes to', () => {
     expect(await world.targets.deployment(id)).toMatchObject({ poolId: `${id}-v2`, priceMicrosPerSecond: 90n });
   });
 
+  it('counts for the limit of the account with what the changes before it left running', async () => {
+    const { id, poolId, accountId } = await world.create({ maxWorkers: 2 });
+    for (let worker = 0; worker < 2; worker += 1) await world.addReadyWorker(poolId);
+    const withinTwo = (engineClass: string): Promise<Deployment> =>
+      world.test.database.transaction((tx) =>
+        world.life.change(tx, id, { engineClass }, { deployments: 1, workers: 2 }),
+      );
+    expect(await withinTwo('dear')).toMatchObject({ accountId, version: 2 });
+    await expect(withinTwo('dearer')).rejects.toMatchObject({
+      code: 'deployment_limit',
+      message: expect.stringContaining('2 that are too many by now') as string,
+    });
+  });
+
   it('is refused where two versions are live, which it names', async () => {
     const { id } = await world.create();
     await new DeploymentVersionStore().add(world.test.database, id, 2, VERSION, 30);
@@ -110,5 +126,27 @@ describe('the price that an operator set', () => {
   it('goes with its class', async () => {
     const { id } = await priced();
     expect((await change(id, { engineClass: 'dear' })).priceMicrosPerSecond).toBe(90n);
+  });
+});
+
+describe('the graph of a warm-up', () => {
+  const graph = '{"1":{"class_type":"NoSuchNode","inputs":{}}}';
+
+  it('is checked against what the workers run before the transaction of its change', async () => {
+    const { id, poolId } = await world.create();
+    await new CatalogueStore().publish(world.test.database, poolId, 'cpu', {});
+    const checking = world.life.checkedWarmUp(id, { warmUp: graph });
+    await expect(checking).rejects.toMatchObject({
+      details: { node_errors: { 1: [{ reason: 'unknown_node_class' }] } },
+    });
+  });
+
+  it.each([[undefined], [null]])('is not looked for where it is %p', async (warmUp) => {
+    expect(await world.life.checkedWarmUp(newId(), { warmUp })).toEqual({ warmUp });
+  });
+
+  it('is kept as it is for a class of which nobody knows yet what its workers can run', async () => {
+    const { id } = await world.create();
+    expect(await world.life.checkedWarmUp(id, { warmUp: graph, engineClass: 'dear' })).toMatchObject({ warmUp: graph });
   });
 });

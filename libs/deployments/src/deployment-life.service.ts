@@ -80,30 +80,29 @@ export class DeploymentLife {
    * An account pays the price of the class that it changes to. So that nothing of another class works at that price, it changes to a version of its own
    * with a pool of its own; the one before ends, and the caller has its jobs move on. An operator, who answers for the price, changes the class in place.
    *
+   * @param changes as `checkedWarmUp` returns them.
    * @param allowance null for an operator.
-   * @throws Refusal `invalid_request`, `deployment_limit`, `not_found`, `deployment_busy`; of `warmUpText`.
+   * @throws Refusal `invalid_request`, `deployment_limit`, `not_found`, `deployment_busy`.
    */
   async change(
     tx: Statements,
     id: string,
-    { warmUp: graph, ...changes }: DeploymentReorder,
+    changes: DeploymentReorder,
     allowance: Allowance | null,
   ): Promise<Deployment> {
     const before = await this.deployments.locked(tx, id);
     const { minWorkers, maxWorkers } = { ...before, ...defined(changes) };
     assertInOrder(minWorkers, maxWorkers);
-    if (allowance !== null && maxWorkers > before.maxWorkers) {
+    const engineClass = otherClass(changes, before);
+    // Of the version that another class ends, the workers run on: with the next change they count.
+    if (allowance !== null && (maxWorkers > before.maxWorkers || engineClass !== undefined)) {
       await this.assertWithin(tx, before.accountId, { maxWorkers, poolId: before.poolId }, allowance);
     }
     await this.assertModels(tx, before.accountId, changes.models);
-    const engineClass = otherClass(changes, before);
     const terms = engineClass === undefined ? {} : await this.termsOf(tx, { engineClass });
     const priced = allowance === null ? { ...terms, priceMicrosPerSecond: changes.priceMicrosPerSecond } : terms;
-    // What workers of another class can run nobody knows yet.
-    const known = engineClass === undefined ? before : { catalogueDigest: null };
-    const warmUp = graph === undefined || graph === null ? graph : await this.checkedWarmUp(graph, known);
     if (engineClass !== undefined && allowance !== null) await this.beginVersion(tx, before);
-    await this.store.change(tx, id, { ...changes, engineClass, ...priced, warmUp });
+    await this.store.change(tx, id, { ...changes, engineClass, ...priced });
     return this.deployments.known(tx, id);
   }
 
@@ -136,13 +135,14 @@ export class DeploymentLife {
   /**
    * What a version of a deployment is made of that differs from the present one by these changes.
    *
+   * @param changes as `checkedWarmUp` returns them.
    * @param allowance null for an operator. An account pays the price of the class that it names.
    * @throws Refusal as `change` does.
    */
   async versionDraft(
     tx: Statements,
     present: Deployment,
-    { warmUp: graph, ...changes }: Omit<DeploymentReorder, 'name'>,
+    changes: Omit<DeploymentReorder, 'name'>,
     allowance: Allowance | null,
   ): Promise<VersionDraft> {
     const { queueLimit, attemptLimitSeconds, minWorkers, maxWorkers, idleSeconds, models } = {
@@ -161,21 +161,27 @@ export class DeploymentLife {
     const own = allowance === null ? changes.priceMicrosPerSecond : undefined;
     const priceMicrosPerSecond = own ?? terms.priceMicrosPerSecond;
     const scale = { queueLimit, attemptLimitSeconds, minWorkers, maxWorkers, idleSeconds, models };
-    if (graph === undefined || graph === null) {
-      const warmUp = graph === null ? null : present.warmUp;
-      return { ...scale, engineClass, engine: terms.engine, priceMicrosPerSecond, warmUp };
-    }
-    // What workers of another class can run nobody knows yet.
-    const known = other === undefined ? present : { catalogueDigest: null };
-    const warmUp = await this.checkedWarmUp(graph, known);
+    const warmUp = changes.warmUp === undefined ? present.warmUp : changes.warmUp;
     return { ...scale, engineClass, engine: terms.engine, priceMicrosPerSecond, warmUp };
   }
 
-  private async checkedWarmUp(
-    graph: string,
-    { catalogueDigest: digest }: Pick<Deployment, 'catalogueDigest'>,
-  ): Promise<string> {
-    return warmUpText(graph, digest === null ? null : await this.catalogues.read(digest));
+  /**
+   * The graph of a warm-up as it is kept, once it is known that the workers can run it. Before the transaction of the change, which would hold one
+   * connection while this reads the catalogue on another.
+   *
+   * @param changes of the deployment, or what its new version has otherwise.
+   * @throws Refusal `not_found`; of `warmUpText`.
+   */
+  async checkedWarmUp<Changes extends Pick<DeploymentReorder, 'warmUp' | 'engineClass'>>(
+    id: string,
+    changes: Changes,
+  ): Promise<Changes> {
+    const { warmUp: graph } = changes;
+    if (graph === undefined || graph === null) return changes;
+    const { catalogueDigest, engineClass } = await this.deployments.known(this.database, id);
+    // What workers of another class can run nobody knows yet.
+    const digest = otherClass(changes, { engineClass }) === undefined ? catalogueDigest : null;
+    return { ...changes, warmUp: warmUpText(graph, digest === null ? null : await this.catalogues.read(digest)) };
   }
 
   /** @throws Refusal `invalid_request` naming each model that the account has not. */

@@ -55,7 +55,7 @@ export class DeploymentActs {
 
   async change(operator: Operator, id: string, body: Changes, allowance: Allowance | null): Promise<Deployment> {
     assertNamesAField(body);
-    const changes = { ...changesOf(body), name: body.name };
+    const changes = await this.life.checkedWarmUp(id, { ...changesOf(body), name: body.name });
     const changed = await this.audit.record(operator, async (tx, note) => {
       const deployment = await this.life.change(tx, id, changes, allowance);
       note({ ...actOn(deployment, 'update'), details: detailsOf(body) });

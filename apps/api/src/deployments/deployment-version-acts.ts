@@ -4,6 +4,7 @@ import { AuditLog, type Act, type Operator } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import {
+  DeploymentLife,
   DeploymentVersioning,
   DeploymentsService,
   type Allowance,
@@ -37,6 +38,7 @@ export class DeploymentVersionActs {
     private readonly audit: AuditLog,
     private readonly deployments: DeploymentsService,
     private readonly versioning: DeploymentVersioning,
+    private readonly life: DeploymentLife,
     private readonly retired: RetiredJobs,
     private readonly figures: VersionFigures,
   ) {}
@@ -51,10 +53,11 @@ export class DeploymentVersionActs {
     return { ...versions, figures };
   }
 
-  add(operator: Operator, id: string, body: VersionBody, allowance: Allowance | null): Promise<ComparedVersions> {
+  async add(operator: Operator, id: string, body: VersionBody, allowance: Allowance | null): Promise<ComparedVersions> {
     const { weight, ...changes } = body;
+    const order = await this.life.checkedWarmUp(id, changesOf(changes));
     return this.act(operator, id, 'version_add', { ...detailsOf(changes), weight }, (tx) =>
-      this.versioning.add(tx, id, changesOf(changes), weight, allowance),
+      this.versioning.add(tx, id, order, weight, allowance),
     );
   }
 

@@ -48,6 +48,31 @@ async function shownTo(key: string): Promise<{ options: unknown; ofLibrary: unkn
   return { options, ofLibrary };
 }
 
+describe('the node classes of a deployment', () => {
+  it.each([
+    ['scaled to zero', true, 200],
+    ['whose last worker was lost', false, 429],
+  ])('are read without a worker coming for it: one %s', async (_which, wentInOrder, answered) => {
+    const { models } = api.test.database;
+    const [id, now] = [newId(), new Date()];
+    await announceCatalogue(api, id, CLASSES);
+    await models.deployment.create({
+      data: { id, accountId: owner.id, name: 'idle', poolId: id, createdAt: new Date(0) },
+    });
+    const stopped = {
+      state: 'stopped',
+      readyAt: now,
+      lastSeenAt: now,
+      stoppedAt: new Date(now.getTime() + (wentInOrder ? 0 : 60_000)),
+    };
+    const facts = { engine: 'cpu', version: 'test', host: 'test', pid: 1, capacity: 1 };
+    await models.worker.create({ data: { id: newId(), poolId: id, ...facts, ...stopped } });
+    const { status } = await api.client(owner.key).call('GET', `/deployment/${id}/api/v2/node-classes`);
+    expect(status).toBe(answered);
+    expect((await models.deployment.findUniqueOrThrow({ where: { id } })).wantedAt).toBeNull();
+  });
+});
+
 describe('the choices of an input that takes models', () => {
   it('are those of the engine, of the account and what is shared, and no other account sees its own', async () => {
     await add(owner.id, 'mine.safetensors');

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { NodeCatalogue, NodeClassView } from '@millrace/contracts';
-import type { TargetOptions } from '@millrace/deployments';
 import { LibraryNames, type ListedModel } from '@millrace/models';
 import { VERSION } from '@millrace/platform';
 import type { Visitor } from '../endpoints';
@@ -28,9 +27,9 @@ export class ShownNodeClasses {
     private readonly library: LibraryNames,
   ) {}
 
-  /** @throws Refusal when nothing can run there now. */
-  async of(visitor: Visitor, options: TargetOptions = {}): Promise<ShownClasses> {
-    const { catalogue, catalogueDigest } = await this.destinations.of(visitor.surface, options);
+  /** Nothing is submitted, so that no worker comes for it. @throws Refusal when nothing can run there now. */
+  async of(visitor: Visitor): Promise<ShownClasses> {
+    const { catalogue, catalogueDigest } = await this.destinations.of(visitor.surface, { wake: false });
     const models = await this.modelsFor(visitor);
     const library = new LibraryOptions(models);
     return {

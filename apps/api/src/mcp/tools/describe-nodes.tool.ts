@@ -38,7 +38,7 @@ export class DescribeNodesTool implements Tool<typeof definition> {
   constructor(private readonly classes: ShownNodeClasses) {}
 
   async run(input: z.output<typeof definition.input>, { visitor }: ToolCall): Promise<ToolAnswer> {
-    const { present } = await this.classes.of(visitor, { wake: false });
+    const { present } = await this.classes.of(visitor);
     const asked = [...new Set(input.class_types)];
     return this.turns.run(visitor.caller.accountId, () => {
       const known = asked.flatMap((name) => {

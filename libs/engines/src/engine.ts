@@ -85,6 +85,8 @@ export interface EngineFailure {
   nodeId: string | null;
   classType: string | null;
   traceback: string | null;
+  /** The graph was not begun, and would not be another time either. */
+  isRefused?: true;
 }
 
 /**

@@ -4,10 +4,12 @@ import { endOf, type AttemptEnd, type AttemptFacts } from './attempt-end';
 const interrupted: EngineResult = { status: 'interrupted' };
 const lost: EngineResult = { status: 'lost', reason: 'it died' };
 const diskFailed: EngineResult = { status: 'disk_failed', reason: 'the disk of its worker is full (ENOSPC)' };
-const failed: EngineResult = {
+const failed: Extract<EngineResult, { status: 'failed' }> = {
   status: 'failed',
   failure: { code: 'node_execution_error', message: 'no', nodeId: '7', classType: 'Show', traceback: 'at 7' },
 };
+/** Before it began: another attempt would be refused alike, and is not made. */
+const refusedGraph: EngineResult = { status: 'failed', failure: { ...failed.failure, isRefused: true } };
 const succeeded: EngineResult = { status: 'succeeded' };
 const stored = { status: 'stored' } as const;
 const notStored = { status: 'failed', nodeId: '7', reason: 'the blob store is full' } as const;
@@ -43,6 +45,11 @@ describe('the end of an attempt', () => {
       ['given_up', null],
     ],
     ['a failed node', { run: failed, lease: null, outputs: stored }, ['node_failed', 'node_execution_error']],
+    [
+      'a node that the engine refused',
+      { run: refusedGraph, lease: null, outputs: stored },
+      ['engine_failed', 'node_execution_error'],
+    ],
     [
       'a failed node, not stored',
       { run: failed, lease: null, outputs: notStored },

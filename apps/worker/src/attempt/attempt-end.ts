@@ -43,6 +43,11 @@ const ENDING_OF_FAILURE: Record<EngineFailure['code'], ReportedEnding> = {
   input_unavailable: 'input_rejected',
 };
 
+/** A node that the engine refused before it began would be refused in every other attempt: no policy has it tried again. Both are billed alike. */
+function endingOf({ code, isRefused }: EngineFailure): ReportedEnding {
+  return isRefused && code === 'node_execution_error' ? 'engine_failed' : ENDING_OF_FAILURE[code];
+}
+
 /** Node ids in messages are cut to this length. */
 const SHOWN_ID = 100;
 
@@ -69,7 +74,7 @@ export function endOf({ run, lease, outputs, draining }: AttemptFacts): AttemptE
     case 'interrupted':
       return endOfLimit(lease) ?? endOfInterrupt(lease, outputs, draining);
     case 'failed':
-      return finished(ENDING_OF_FAILURE[run.failure.code], jobFailure(run.failure));
+      return finished(endingOf(run.failure), jobFailure(run.failure));
     case 'succeeded':
       return endOfOutputs(outputs) ?? finished('succeeded');
   }

@@ -23,5 +23,6 @@ export function refusal(
     nodeId: node?.id ?? null,
     classType: node?.classType ?? null,
     traceback: null,
+    isRefused: true,
   });
 }

@@ -6,7 +6,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import type { ErrorCode } from '@millrace/contracts';
 import { JSON_TYPE, createSequentialServer, endWithJson, sendText, type Connections } from '@millrace/platform';
-import { LARGE_ANSWER_CHARACTERS, holdBytes } from './body/hold-bytes';
+import { LARGE_ANSWER_CHARACTERS, heldBytesOf, holdBytes } from './body/hold-bytes';
 import { envelopeOf, rawAnswer } from './error-envelope';
 import { messagesOf } from './express-messages';
 import { requestIdHeaders } from './request-id';
@@ -35,7 +35,7 @@ export class PublicAdapter extends ExpressAdapter {
     this.httpServer = server;
   }
 
-  /** @throws Refusal `rate_limited` for a large answer while too many are in flight. */
+  /** @throws Refusal `rate_limited` for a large answer to a request that only reads, while too many are in flight. */
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
     // Express would first look for headers that only an answer with a body has.
     if (body === undefined && statusCode === undefined) return response.end();
@@ -43,7 +43,9 @@ export class PublicAdapter extends ExpressAdapter {
     const text = JSON.stringify(body);
     if (statusCode !== undefined) response.status(statusCode);
     if (text.length <= LARGE_ANSWER_CHARACTERS) return endWithJson(response, text);
-    holdBytes(response.req, text.length);
+    // What was done is not answered as refused.
+    if (response.req.method === 'GET') holdBytes(response.req, text.length);
+    else heldBytesOf(response.req).hold(text.length);
     return sendText(response, JSON_TYPE, [text]);
   }
 }

@@ -16,7 +16,8 @@ export class BodiesInFlight extends SharedBytes {
   readonly turns: Turns;
   /**
    * Answers to polls and what event streams show, within the same limits, but not with the bodies, of which a few slow ones would have them
-   * refused: the official client ends its run at a poll that is. So one of each payer is always taken; others of it as bodies are.
+   * refused: the official client ends its run at a poll that is. So one of each account is always taken; others of it, and those of callers without an
+   * account, as bodies are.
    */
   readonly polls: SharedBytes;
   private ofStrangers: BodiesInFlight | undefined;
@@ -29,7 +30,7 @@ export class BodiesInFlight extends SharedBytes {
   constructor(limits: ByteLimits, rest: Rest = LARGE_BODY_REST, parent?: BodiesInFlight) {
     super(limits, tooMuch, { parent });
     this.turns = parent?.turns ?? new Turns(LARGE_BODIES_AT_A_TIME, 'large requests', { whose: 'caller', rest });
-    this.polls = new SharedBytes(limits, tooMuch, { parent: parent?.polls, isFirstTaken: true });
+    this.polls = new SharedBytes(limits, tooMuch, { parent: parent?.polls, isFirstTaken: parent === undefined });
   }
 
   /**

@@ -47,6 +47,12 @@ export class HeldBytes {
     this.add(bytes);
   }
 
+  /** Count more that are there already, however many there are. */
+  hold(bytes: number): void {
+    this.shared.hold(this.payer, bytes);
+    this.add(bytes);
+  }
+
   /** @throws Refusal `rate_limited` where there is no room for more of them now. */
   assertFits(bytes: number): void {
     this.shared.assertFits(this.payer, bytes);

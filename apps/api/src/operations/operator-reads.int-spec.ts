@@ -72,14 +72,14 @@ describe('an operator reads', () => {
   it('the pools and what they belong to', async () => {
     const { pools } = await read<{ pools: { id: string }[] }>('/pools');
     expect(pools.find(({ id }) => id === pool)).toMatchObject({ deployment_id: null, engine: 'cpu', node_count: 2 });
-    const own = pools.find(({ id }) => id === `deployment-${records.deploymentId}`);
+    const own = pools.find(({ id }) => id === records.deploymentId);
     expect(own).toMatchObject({ deployment_id: records.deploymentId });
   });
 
   it('the deployments of all accounts, in pages', async () => {
     const other = await makeRecords(api, await api.account());
     const first = await read<{ deployments: { id: string }[]; next_cursor: string }>('/deployments?limit=1');
-    expect(first.deployments).toMatchObject([{ id: other.deploymentId, pool: `deployment-${other.deploymentId}` }]);
+    expect(first.deployments).toMatchObject([{ id: other.deploymentId, pool: other.deploymentId }]);
     const second = await read<{ deployments: object[] }>(`/deployments?cursor=${first.next_cursor}`);
     expect(second.deployments).toMatchObject([{ id: records.deploymentId, account_id: account.id }]);
   });

@@ -40,7 +40,8 @@ export const BalanceRebuildSchema = z
     ended: holds.meta({ description: `The first ${SHOWN} of them.` }),
     holds_left: z.int().meta({
       description:
-        'Such holds that stay: what the job was charged is of another day (UTC), or its usage record has another amount.',
+        'Such holds of which a dry run finds that what the job was charged is of another day (UTC), or that its usage record has another amount. ' +
+        'While the ledger lacks their ends, a rebuild is refused.',
     }),
     left: holds.meta({ description: `The first ${SHOWN} of them.` }),
   })

@@ -38,7 +38,7 @@ export const rebuildBalance = defineEndpoint({
   summary: 'Rebuild the balance of an account from its ledger',
   description:
     'Makes available and held credits and the lots what the entries of the ledger sum to, and ends holds that jobs have left behind. For an account of which ' +
-    'the audit finds that they differ; where they agree, it changes nothing. Jobs of the account wait while it does so.',
+    'the audit finds that they differ; where they agree, it changes nothing. Refused (422) while the ledger contradicts itself or lacks ends of holds. Jobs of the account wait while it does so.',
   body: RebuildRequestSchema,
   answers: { 200: { description: 'What it changed, or would change.', schema: BalanceRebuildSchema } },
 });

@@ -19,12 +19,14 @@ export interface Rebuild {
   lots: LotChange[];
   /** Holds that it ends: of jobs that have ended, or are no more. */
   ended: OrphanHold[];
-  /** Such holds that it leaves as they are: their charge is of another day, or differs from the usage record. */
+  /** Such holds whose charge is of another day, or differs from the usage record: while an account has one, nothing of it can be rebuilt. */
   left: OrphanHold[];
   /** What it gives the account, which has spent so much more than it had. */
   grantedMicros: bigint;
 }
 
+/** Jobs that a refusal names; a comparison has all. */
+const NAMED = 5;
 const NO_BALANCE: StoredBalance = { ...NOTHING, drawnMicros: 0n };
 const BEYOND = 'Spent beyond what the account had, while its balance was higher than its ledger.';
 const ENDED = 'The job has ended, and its hold had not.';
@@ -41,7 +43,7 @@ export class BalanceRepair {
     private readonly store: RepairStore,
   ) {}
 
-  /** Read what can no longer change, without a lock: the begin of a rebuild. @throws Refusal as `rebuild`. */
+  /** Read what can no longer change, without a lock: the begin of a rebuild. @throws Refusal as `compare`. */
   async read(accountId: string): Promise<ReadLedger> {
     const read: SpanContents = { broughtBy: [], orphanJobs: [] };
     let rest = await this.spans.partOf(this.database, accountId, null);
@@ -54,21 +56,27 @@ export class BalanceRepair {
     return { accountId, ...read, rest };
   }
 
-  /** What a rebuild would change. It locks the balance as the rebuild does, so what it shows is of one moment. @throws Refusal as `rebuild`. */
+  /**
+   * What a rebuild would change, beside the holds for which it is refused. It locks the balance as the rebuild does, so what it shows is of one moment.
+   *
+   * @throws Refusal `invalid_request` where the ledger contradicts itself.
+   */
   async compare(read: ReadLedger): Promise<Rebuild> {
     return this.database.transaction((tx) => this.differences(tx, read));
   }
 
   /**
    * Make balance and lots what the ledger says, in the caller's transaction. Where all agree, nothing is written. An account that has spent what it
-   * never had is given the difference: a balance is never negative.
+   * never had is given the difference: a balance is never negative. Where the end of a hold is lost, so is what the hold returned, and sums without
+   * it would be granted a second time once its rows are back: then nothing is written.
    *
    * @param actor who does it, for the ledger.
-   * @throws Refusal `invalid_request` where the ledger contradicts itself: no balance follows from it.
+   * @throws Refusal `invalid_request` where the ledger contradicts itself, or lacks ends of holds that cannot be posted now: no balance follows from it.
    */
   async rebuild(tx: Statements, read: ReadLedger, actor: string): Promise<Rebuild> {
     const { accountId } = read;
     const rebuild = await this.differences(tx, read);
+    if (rebuild.left.length > 0) throw incomplete(rebuild.left);
     if (!rebuild.isChanged) return rebuild;
     const { after, ended, lots, grantedMicros: micros } = rebuild;
     await this.store.setBalance(tx, accountId, after);
@@ -136,6 +144,16 @@ function isSame(one: StoredBalance, other: StoredBalance): boolean {
     one.heldMicros === other.heldMicros &&
     one.drawnMicros === other.drawnMicros
   );
+}
+
+function incomplete(left: readonly OrphanHold[]): Refusal {
+  const named = left.slice(0, NAMED).map(({ jobId }) => jobId);
+  const more = left.length > NAMED ? ` and ${left.length - NAMED} more` : '';
+  const reason =
+    `has a ledger that lacks how the holds of these jobs ended: ${named.join(', ')}${more}. What they were charged is of another day, or their usage ` +
+    'records have another amount, so nothing was changed: put the rows that are missing back from a backup, as the section MillraceLedgerImbalance of ' +
+    'docs/operations.md says, and rebuild then; dry_run lists them (left)';
+  return Refusal.ofFields([{ field: 'id', reason }]);
 }
 
 function contradiction(): Refusal {

@@ -28,6 +28,15 @@ async function runJob(): Promise<string> {
   return claimed.jobId;
 }
 
+/** Run jobs that are charged all that is available and held. */
+async function spendAll(): Promise<void> {
+  const { availableMicros } = await jobs.balance();
+  const all = await jobs.submit(availableMicros, availableMicros);
+  for (let claimed = await jobs.start(); claimed !== null; claimed = await jobs.start()) {
+    await jobs.end(claimed, claimed.jobId === all ? 1_000 : 100_000, 'succeeded');
+  }
+}
+
 /** Change rows past every trigger, foreign key and right. */
 async function tamper(...statements: Prisma.Sql[]): Promise<void> {
   await test.database.transaction(async (tx) => {
@@ -99,13 +108,8 @@ it.each([
 });
 
 it('gives an account what it has spent beyond what it had, so that its credits can be changed again', async () => {
-  const { availableMicros } = await jobs.balance();
   await tamper(balanceSql(Prisma.sql`available_micros = available_micros + 50000`));
-  const hold = availableMicros + 50_000n;
-  const all = await jobs.submit(hold, hold);
-  for (let claimed = await jobs.start(); claimed !== null; claimed = await jobs.start()) {
-    await jobs.end(claimed, claimed.jobId === all ? 1_000 : 100_000, 'succeeded');
-  }
+  await spendAll();
   await expect(jobs.grant(1n)).rejects.toThrow('the lots lack');
   expect(await compare()).toMatchObject({ grantedMicros: 50_000n });
   expect(await rebuild()).toMatchObject({ grantedMicros: 50_000n, after: { availableMicros: 0n, heldMicros: 0n } });
@@ -134,8 +138,9 @@ describe('the hold of a job whose end the ledger lost', () => {
   beforeEach(async () => {
     jobId = await runJob();
     await tamper(
-      Prisma.sql`DELETE FROM ledger_entries WHERE transaction_id IN (
-        SELECT id FROM ledger_transactions WHERE job_id = ${jobId}::uuid AND kind = 'settle')`,
+      Prisma.sql`CREATE TABLE lost_transactions AS SELECT * FROM ledger_transactions WHERE job_id = ${jobId}::uuid AND kind = 'settle'`,
+      Prisma.sql`CREATE TABLE lost_entries AS SELECT * FROM ledger_entries WHERE transaction_id IN (SELECT id FROM lost_transactions)`,
+      Prisma.sql`DELETE FROM ledger_entries WHERE transaction_id IN (SELECT id FROM lost_transactions)`,
       Prisma.sql`DELETE FROM ledger_transactions WHERE job_id = ${jobId}::uuid AND kind = 'settle'`,
     );
   });
@@ -147,12 +152,28 @@ describe('the hold of a job whose end the ledger lost', () => {
     expect(await jobs.balance()).toEqual(sound);
   });
 
-  it('stays where the charge is of another day, and is named', async () => {
+  it('keeps the account from being rebuilt where the charge is of another day: nothing is granted that comes back with the lost rows', async () => {
+    const dated = (days: number): Prisma.Sql =>
+      Prisma.sql`UPDATE usage_records SET finished_at = finished_at - make_interval(days => ${days}::int) WHERE job_id = ${jobId}::uuid`;
+    await tamper(dated(2));
+    await spendAll();
+    const wrong = await stored();
+    expect(await compare()).toMatchObject({
+      ended: [],
+      left: [{ jobId, heldMicros: 100_000n }],
+      grantedMicros: 90_000n,
+    });
+    const fields = [{ field: 'id', reason: expect.stringContaining(jobId) as string }];
+    await expect(rebuild()).rejects.toMatchObject({ code: 'invalid_request', details: { fields } });
+    expect(await stored()).toEqual(wrong);
     await tamper(
-      Prisma.sql`UPDATE usage_records SET finished_at = finished_at - interval '2 d' WHERE job_id = ${jobId}::uuid`,
+      dated(-2),
+      Prisma.sql`INSERT INTO ledger_transactions SELECT * FROM lost_transactions`,
+      Prisma.sql`INSERT INTO ledger_entries SELECT * FROM lost_entries`,
     );
-    expect(await rebuild()).toMatchObject({ isChanged: true, ended: [], left: [{ jobId, heldMicros: 100_000n }] });
-    expect(await checks()).toEqual(['job-agrees', 'orphan-hold', 'usage-is-charged']);
+    expect(await checks()).toEqual([]);
+    expect(await rebuild()).toMatchObject({ isChanged: false });
+    expect((await jobs.balance()).availableMicros).toBe(0n);
   });
 });
 

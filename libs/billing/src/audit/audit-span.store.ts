@@ -67,6 +67,14 @@ export class AuditSpanStore {
   }
 }
 
+/** True of rows of the span's accounts. */
+export const ofAccounts = (column: string, ids: string[]): Prisma.Sql =>
+  Prisma.sql`${Prisma.raw(column)} = ANY(${ids}::uuid[])`;
+
+/** True of movements of a span. @param table the alias of the transactions. */
+export const inSpan = (table: string, span: AuditSpan): Prisma.Sql =>
+  Prisma.sql`${ofAccounts(`${table}.account_id`, span.accountIds)} AND ${isWithin(`${table}.at`, span)}`;
+
 /** True of times within a span. */
 export function isWithin(column: string, { after, until }: AuditSpan): Prisma.Sql {
   const noLater = until === null ? Prisma.sql`true` : Prisma.sql`${Prisma.raw(column)} <= ${until}::timestamptz`;

@@ -3,9 +3,10 @@ import type { Statements } from '@millrace/database';
 import type { Finding } from '@millrace/platform';
 import { LEDGER_KINDS, MOVES, takenBackEntries } from '../ledger';
 import type { AuditSpan, BookSums } from './audit-span';
-import { isWithin } from './audit-span.store';
+import { inSpan, isWithin, ofAccounts } from './audit-span.store';
 import { closedDays } from './closed-days.store';
 import { deliveredExports } from './delivered-exports.store';
+import { payments, purchases, topUps } from './paid-top-ups.store';
 
 /** Findings of one check in one span: a broken rule has many, and the first thousand are enough. */
 const MOST = 1_000;
@@ -24,9 +25,15 @@ export class LedgerAuditStore {
     for (const sql of checks) yield* await tx.rows<Finding>(Prisma.sql`${sql(span)} LIMIT ${MOST}`);
   }
 
-  /** An entry of the span that its kind of transaction may not make, or a transaction without any: no sum of them is right. */
+  /**
+   * Movements of the span contradict each other, so that no sum of them is right: one that its kind may not make, or of a job more holds, ends or
+   * charges than it can have.
+   */
   async isBroken(tx: Statements, span: AuditSpan): Promise<boolean> {
-    return (await tx.rows(Prisma.sql`${entries(span)} LIMIT 1`)).length > 0;
+    const rows = await tx.rows(Prisma.sql`
+      SELECT 1 FROM (${entries(span)}) e
+      UNION ALL SELECT 1 FROM (${holds(span)}) h WHERE h."check" = ANY(${CONTRADICTIONS}::text[]) LIMIT 1`);
+    return rows.length > 0;
   }
 
   /** What the movements of the span's accounts sum to up to its end, and how many transactions the span has. */
@@ -43,9 +50,14 @@ export class LedgerAuditStore {
 const OF_MOVEMENTS = [entries, holds, usage, lots, corrections, purchases, closedDays, deliveredExports];
 /** What holds of an account as it is now. */
 const OF_ACCOUNTS = [balances, lotSums, topUps, payments];
-
-const inSpan = (table: string, span: AuditSpan): Prisma.Sql =>
-  Prisma.sql`${ofAccounts(`${table}.account_id`, span.accountIds)} AND ${isWithin(`${table}.at`, span)}`;
+/** Checks of holds by movements alone. The others of them compare with jobs, whose state says nothing of the sums of movements. */
+const CONTRADICTIONS = [
+  'one-hold-per-job',
+  'one-end-per-hold',
+  'one-charge-per-job',
+  'hold-ends-whole',
+  'charge-within-hold',
+];
 
 /** Sums over transactions t and their entries e, on top of those of the movements before. */
 function sumsOf({ sums }: AuditSpan): Prisma.Sql {
@@ -55,9 +67,6 @@ function sumsOf({ sums }: AuditSpan): Prisma.Sql {
     (${sums.consumedMicros}::bigint + coalesce(sum(e.amount_micros) FILTER (WHERE t.kind <> 'expire'
       AND e.from_book IN ('available', 'held') AND e.to_book NOT IN ('available', 'held')), 0))::bigint AS consumed_micros`;
 }
-
-const ofAccounts = (column: string, ids: string[]): Prisma.Sql =>
-  Prisma.sql`${Prisma.raw(column)} = ANY(${ids}::uuid[])`;
 
 /** One finding per row and fault: (check, whether it is found, detail). */
 function faults(list: { check: string; found: Prisma.Sql; detail: Prisma.Sql }[]): Prisma.Sql {
@@ -256,41 +265,6 @@ function corrections(span: AuditSpan): Prisma.Sql {
     ) c
     WHERE ${inSpan('o', span)} AND o.kind IN ('grant', 'top_up', 'settle', 'correction')
       AND (c.amount NOT BETWEEN 0 AND m.amount OR c.foreign_count > 0)`;
-}
-
-/** Credits that were sold were paid for: each such transaction has its top-up. */
-function purchases(span: AuditSpan): Prisma.Sql {
-  return Prisma.sql`
-    SELECT 'top-up-is-paid' AS "check", t.id::text AS subject, 'Credits were sold without a paid top-up.' AS detail
-    FROM ledger_transactions t
-    WHERE ${inSpan('t', span)} AND t.kind = 'top_up' AND NOT EXISTS (
-      SELECT FROM top_ups u WHERE u.transaction_id = t.id AND u.status = 'paid')`;
-}
-
-/** Each paid top-up brought its credits, to its account. */
-function topUps({ accountIds }: AuditSpan): Prisma.Sql {
-  return Prisma.sql`
-    SELECT 'top-up-is-paid' AS "check", u.id::text AS subject,
-      format('The top-up is of %s micro-credits, the ledger brought %s.', u.amount_micros, coalesce(t.brought, 0)) AS detail
-    FROM top_ups u
-    LEFT JOIN LATERAL (
-      SELECT t.account_id, sum(e.amount_micros) AS brought
-      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
-      WHERE t.id = u.transaction_id AND t.kind = 'top_up' GROUP BY t.account_id
-    ) t ON true
-    WHERE u.status = 'paid' AND ${ofAccounts('u.account_id', accountIds)}
-      AND (t.account_id IS DISTINCT FROM u.account_id OR t.brought IS DISTINCT FROM u.amount_micros)`;
-}
-
-/** Every paid top-up has a message of its provider about the payment. */
-function payments({ accountIds }: AuditSpan): Prisma.Sql {
-  return Prisma.sql`
-    SELECT 'payment-is-recorded' AS "check", u.id::text AS subject,
-      format('The top-up of %s micro-credits is paid, but there is no message of %s about it.', u.amount_micros, u.provider)
-        AS detail
-    FROM top_ups u
-    WHERE u.status = 'paid' AND ${ofAccounts('u.account_id', accountIds)} AND NOT EXISTS (
-      SELECT 1 FROM payment_events e WHERE e.top_up_id = u.id AND e.provider = u.provider AND e.kind = 'paid')`;
 }
 
 function changeOf(book: 'available' | 'held'): Prisma.Sql {

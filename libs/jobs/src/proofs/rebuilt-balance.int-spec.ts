@@ -183,6 +183,25 @@ it('refuses to make a balance of entries that contradict each other', async () =
   await expect(rebuild()).rejects.toMatchObject({ code: 'invalid_request', details: { fields: [{ field: 'id' }] } });
 });
 
+it('is refused where the hold of a job was ended twice while another job runs, whose hold would be missing at its end', async () => {
+  const [ended, running] = [await runJob(), await jobs.start()];
+  if (running === null) throw new Error('no job was started');
+  await tamper(
+    Prisma.sql`CREATE TABLE again AS SELECT t.id, gen_random_uuid() AS copy FROM ledger_transactions t
+      WHERE t.job_id = ${ended}::uuid AND t.kind = 'settle'`,
+    Prisma.sql`INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor)
+      SELECT a.copy, t.account_id, t.kind, t.job_id, 'again', t.actor FROM again a JOIN ledger_transactions t USING (id)`,
+    Prisma.sql`INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
+      SELECT a.copy, e.line, e.from_book, e.to_book, e.amount_micros FROM again a JOIN ledger_entries e ON e.transaction_id = a.id`,
+  );
+  expect(await checks()).toEqual(expect.arrayContaining(['one-charge-per-job', 'one-end-per-hold', 'hold-ends-whole']));
+  const refused = { code: 'invalid_request', details: { fields: [{ field: 'id' }] } };
+  await expect(compare()).rejects.toMatchObject(refused);
+  await expect(rebuild()).rejects.toMatchObject(refused);
+  await jobs.end(running, 5_000, 'succeeded');
+  expect((await jobs.balance()).heldMicros).toBe(0n);
+});
+
 it('takes part in what jobs hold and end meanwhile, and loses nothing of it', async () => {
   await tamper(balanceSql(Prisma.sql`available_micros = available_micros + 7`));
   const claimed = await jobs.start();

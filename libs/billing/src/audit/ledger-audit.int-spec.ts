@@ -295,6 +295,21 @@ describe('a round of the audit', () => {
     expect((await progress())?.transactions).toBe(0n);
   });
 
+  it('logs a payment without its order, which may be of another installation, and counts it for no alert', async () => {
+    const event = { provider: 'stripe', id: 'evt_other', kind: 'paid', topUpId: newId() };
+    await test.database.models.paymentEvent.create({ data: event });
+    const metrics = new Metrics('test');
+    const logger = createLogger('test', 'silent');
+    const logged = jest.spyOn(logger, 'error');
+    const audit = newAudit(1_000_000);
+    const loop = new AuditLedgerLoop(test.database, audit, new AuditProgressStore(), metrics, logger);
+    for (let more = true; more;) more = (await loop.runOnce()) > 0;
+    const finding: unknown = expect.objectContaining({ check: 'payment-has-its-order', subject: event.topUpId });
+    expect(logged.mock.calls).toEqual([[{ finding }, expect.any(String)]]);
+    expect(await findings(audit)).toEqual([finding]);
+    expect(await valueOf(metrics.ledgerFindings)).toBe(0);
+  });
+
   it('counts what it found before a restart', async () => {
     await tamper(
       Prisma.sql`UPDATE balances SET available_micros = available_micros + 7 WHERE account_id = ${small[0]}::uuid`,

@@ -1,7 +1,14 @@
 import { decodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
 import type { Balance, LedgerPosition, LedgerReadsStore, LedgerRecord, LedgerStore, Statement } from '../ledger';
-import { USAGE_ROWS, type UsageGrouping, type UsageReport, type UsageRow, type UsageScope } from './usage';
+import {
+  USAGE_ROWS,
+  type UsageGrouping,
+  type UsageReport,
+  type UsageRow,
+  type UsageScope,
+  type UsageTable,
+} from './usage';
 import { inTime } from './in-time';
 import type { UsageStore } from './usage.store';
 
@@ -55,21 +62,35 @@ export class CreditReads {
    * All groups of such use, in the order of their names, a page of them at a time: memory stays flat however many they are. A page reads the jobs of
    * the span that the pages before have not summed. Only the first waits for its turn with a bound: what was begun is not refused.
    *
-   * @throws Refusal as `usage`, before the first page.
+   * @throws Refusal as `usage`, before the first page. Error before the last of several pages, where labels of jobs were changed meanwhile, so that
+   * a job is in two groups or in none: what was read is no whole then.
    */
   async *usageGroups(
     scope: UsageScope,
     span: { from: Date; to: Date },
     grouping: UsageGrouping,
   ): AsyncGenerator<UsageRow[]> {
-    const page = (after: string | null) => () => this.usageStore.groups(this.database, scope, span, grouping, after);
-    let rows = await this.turns.run(scope.accountId, () => inTime(page(null), 'usage'));
-    for (;;) {
-      yield rows;
+    const { accountId } = scope;
+    const table = { scope, span, grouping, settledBefore: await this.usageStore.settledBefore(this.database) };
+    const page = (after: string | null) => () => this.usageStore.groups(this.database, table, after);
+    let rows = await this.turns.run(accountId, () => inTime(page(null), 'usage'));
+    let settled = 0n;
+    for (let pages = 1; ; pages += 1) {
+      for (const row of rows) settled += row.settled;
       const last = rows.at(-1);
-      if (rows.length < USAGE_ROWS || last === undefined || last.group === null) return;
-      rows = await this.turns.runAdmitted(scope.accountId, page(last.group));
+      const next = rows.length < USAGE_ROWS ? null : (last?.group ?? null);
+      if (next === null && pages > 1) await this.turns.runAdmitted(accountId, () => this.holdWhole(table, settled));
+      yield rows;
+      if (next === null) return;
+      rows = await this.turns.runAdmitted(accountId, page(next));
     }
+  }
+
+  private async holdWhole(table: UsageTable, settled: bigint): Promise<void> {
+    if ((await this.usageStore.settled(this.database, table)) === settled) return;
+    throw new Error(
+      'labels of jobs were changed while the table of their usage was read, so it is not whole: ask again',
+    );
   }
 }
 

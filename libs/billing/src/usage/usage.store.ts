@@ -1,6 +1,10 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import { USAGE_ROWS, type UsageGrouping, type UsageReport, type UsageRow, type UsageScope } from './usage';
+import type { UsageTable, UsageTableRow } from './usage';
+
+/** A usage record has the time at which the transaction of its job's end began, which has committed after so many minutes. */
+const SETTLED_MINUTES = 10;
 
 /** The SQL of usage: sums over what jobs were charged when they ended. */
 export class UsageStore {
@@ -43,19 +47,29 @@ export class UsageStore {
    *
    * @param after the last group of the page before; null: the first page.
    */
-  async groups(
-    tx: Statements,
-    scope: UsageScope,
-    span: { from: Date; to: Date },
-    grouping: UsageGrouping,
-    after: string | null,
-  ): Promise<UsageRow[]> {
+  async groups(tx: Statements, table: UsageTable, after: string | null): Promise<UsageTableRow[]> {
     const later = after === null ? Prisma.empty : Prisma.sql`WHERE g COLLATE "C" > ${after} OR g IS NULL`;
     return tx.rows(Prisma.sql`
       SELECT g AS "group", count(*)::int AS jobs, sum(billable_ms)::bigint AS billable_ms,
-        sum(charged_micros)::bigint AS charged_micros
-      FROM ${ofSpan(scope, span, grouping)} ${later}
+        sum(charged_micros)::bigint AS charged_micros, ${checksumOf(table)} AS settled
+      FROM ${ofSpan(table.scope, table.span, table.grouping)} ${later}
       GROUP BY g ORDER BY g COLLATE "C" NULLS LAST LIMIT ${USAGE_ROWS}`);
+  }
+
+  /** The end of the time in which no job can end any more. */
+  async settledBefore(tx: Statements): Promise<Date> {
+    const [row] = await tx.rows<{ at: Date }>(
+      Prisma.sql`SELECT now() - make_interval(mins => ${SETTLED_MINUTES}::int) AS at`,
+    );
+    if (row === undefined) throw new Error('the time of the database is one row');
+    return row.at;
+  }
+
+  /** What `settled` of all rows of a table sums to where each job is in one of them. */
+  async settled(tx: Statements, table: UsageTable): Promise<bigint> {
+    const [row] = await tx.rows<{ settled: bigint }>(Prisma.sql`
+      SELECT ${checksumOf(table)} AS settled FROM ${ofSpan(table.scope, table.span, table.grouping)}`);
+    return row?.settled ?? 0n;
   }
 }
 
@@ -67,9 +81,15 @@ function ofSpan(
 ): Prisma.Sql {
   const counted = labels === null ? Prisma.empty : Prisma.sql`AND labels @> ${JSON.stringify(labels)}::jsonb`;
   return Prisma.sql`(
-    SELECT ${groupOf(by)} AS g, billable_ms, charged_micros FROM usage_records
+    SELECT ${groupOf(by)} AS g, job_id, finished_at, billable_ms, charged_micros FROM usage_records
     WHERE account_id = ${accountId}::uuid AND finished_at >= ${from} AND finished_at < ${to} ${counted}
   ) u`;
+}
+
+/** Of each settled job 32 bits: a count would miss one job that is in two rows beside another that is in none. */
+function checksumOf({ settledBefore }: UsageTable): Prisma.Sql {
+  return Prisma.sql`coalesce(sum(uuid_hash_extended(job_id, 0) & 4294967295)
+    FILTER (WHERE finished_at < ${settledBefore}::timestamptz), 0)::bigint`;
 }
 
 function groupOf(grouping: UsageGrouping): Prisma.Sql {

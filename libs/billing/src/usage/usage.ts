@@ -19,6 +19,22 @@ export interface UsageRow {
   chargedMicros: bigint;
 }
 
+/** A table of all groups, read a page at a time. */
+export interface UsageTable {
+  scope: UsageScope;
+  /** Jobs that ended in [from, to). */
+  span: { from: Date; to: Date };
+  grouping: UsageGrouping;
+  /** Jobs that ended before this were all there when the first page was read: `settled` of the pages is of these. */
+  settledBefore: Date;
+}
+
+/** A row of such a table. */
+export interface UsageTableRow extends UsageRow {
+  /** A checksum of its settled jobs. Those of all rows sum to that of the span where each job is in one row. */
+  settled: bigint;
+}
+
 export interface UsageReport {
   rows: UsageRow[];
   /** Of everything within the span, groups that are not listed included. */

@@ -35,7 +35,7 @@ export const BalanceRebuildSchema = z
     lots_changed: z.int(),
     lots: z
       .array(z.object({ transaction_id: z.uuid(), before: amounts.nullable(), after: amounts }))
-      .meta({ description: `The first ${SHOWN} of them.` }),
+      .meta({ description: `The first ${SHOWN} of them. A grant that a dry run shows is made under another id.` }),
     holds_ended: z.int().meta({ description: 'Holds of jobs that have ended, or are no more.' }),
     ended: holds.meta({ description: `The first ${SHOWN} of them.` }),
     holds_left: z.int().meta({
@@ -57,7 +57,7 @@ export function presentRebuild(rebuild: Rebuild, isDryRun: boolean): z.output<ty
     changed: rebuild.isChanged,
     before: presentStored(rebuild.before),
     after: presentStored(rebuild.after),
-    granted_micros: Number(rebuild.grantedMicros),
+    granted_micros: Number(rebuild.grant?.micros ?? 0n),
     lots_changed: rebuild.lots.length,
     lots: rebuild.lots.slice(0, SHOWN).map(({ transactionId, before, after }) => ({
       transaction_id: transactionId,

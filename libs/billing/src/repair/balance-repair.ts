@@ -21,8 +21,8 @@ export interface Rebuild {
   ended: OrphanHold[];
   /** Such holds whose charge is of another day, or differs from the usage record: while an account has one, nothing of it can be rebuilt. */
   left: OrphanHold[];
-  /** What it gives the account, which has spent so much more than it had. */
-  grantedMicros: bigint;
+  /** What it gives the account, which has spent so much more than it had; its lot is among `lots`. Null: nothing. The id of a comparison is not used. */
+  grant: { id: string; micros: bigint } | null;
 }
 
 /** Jobs that a refusal names; a comparison has all. */
@@ -78,15 +78,11 @@ export class BalanceRepair {
     const rebuild = await this.differences(tx, read);
     if (rebuild.left.length > 0) throw incomplete(rebuild.left);
     if (!rebuild.isChanged) return rebuild;
-    const { after, ended, lots, grantedMicros: micros } = rebuild;
+    const { after, ended, lots, grant } = rebuild;
     await this.store.setBalance(tx, accountId, after);
     const note = (reason: string): RepairNote => ({ actor, reason });
     if (ended.length > 0) await this.store.endHolds(tx, accountId, note(ENDED), ended);
-    if (micros > 0n) {
-      const id = newId();
-      await this.store.give(tx, accountId, note(BEYOND), { id, micros });
-      lots.push({ transactionId: id, before: null, after: { remainingMicros: micros, drawnMicros: 0n } });
-    }
+    if (grant !== null) await this.store.give(tx, accountId, note(BEYOND), grant);
     if (lots.length > 0) await this.store.setLots(tx, accountId, lots);
     return rebuild;
   }
@@ -106,11 +102,12 @@ export class BalanceRepair {
     if (!isPossible || brought !== totalOf(sums)) throw contradiction();
     const stored = before ?? NO_BALANCE;
     const { changes: lots, drawnMicros } = rebuildLots(states, { ...books, drawnMicros: stored.drawnMicros });
-    const grantedMicros = books.availableMicros < 0n ? -books.availableMicros : 0n;
-    const after = { ...books, availableMicros: books.availableMicros + grantedMicros, drawnMicros };
-    const isChanged = ended.length > 0 || lots.length > 0 || grantedMicros > 0n || !isSame(stored, after);
+    const grant = books.availableMicros < 0n ? { id: newId(), micros: -books.availableMicros } : null;
+    if (grant !== null) lots.push(lotOf(grant));
+    const after = { ...books, availableMicros: books.availableMicros + (grant?.micros ?? 0n), drawnMicros };
+    const isChanged = ended.length > 0 || lots.length > 0 || !isSame(stored, after);
     const left = orphans.filter((orphan) => !orphan.canEnd);
-    return { isChanged, before: stored, after, lots, ended, left, grantedMicros };
+    return { isChanged, before: stored, after, lots, ended, left, grant };
   }
 
   private async sumsOf(tx: Statements, span: AuditSpan): Promise<BookSums> {
@@ -118,6 +115,10 @@ export class BalanceRepair {
     const { availableMicros, heldMicros, consumedMicros } = await this.ledger.sum(tx, span);
     return { availableMicros, heldMicros, consumedMicros };
   }
+}
+
+function lotOf({ id, micros }: { id: string; micros: bigint }): LotChange {
+  return { transactionId: id, before: null, after: { remainingMicros: micros, drawnMicros: 0n } };
 }
 
 function add(all: SpanContents, more: SpanContents): void {

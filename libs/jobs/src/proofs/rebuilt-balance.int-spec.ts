@@ -76,7 +76,7 @@ function signal(): { given: Promise<void>; give: () => void } {
 
 it('changes nothing of an account whose books agree', async () => {
   const before = await stored();
-  expect(await rebuild()).toMatchObject({ isChanged: false, lots: [], ended: [], left: [], grantedMicros: 0n });
+  expect(await rebuild()).toMatchObject({ isChanged: false, lots: [], ended: [], left: [], grant: null });
   expect(await stored()).toEqual(before);
 });
 
@@ -111,8 +111,17 @@ it('gives an account what it has spent beyond what it had, so that its credits c
   await tamper(balanceSql(Prisma.sql`available_micros = available_micros + 50000`));
   await spendAll();
   await expect(jobs.grant(1n)).rejects.toThrow('the lots lack');
-  expect(await compare()).toMatchObject({ grantedMicros: 50_000n });
-  expect(await rebuild()).toMatchObject({ grantedMicros: 50_000n, after: { availableMicros: 0n, heldMicros: 0n } });
+  const shown = await compare();
+  const done = await rebuild();
+  expect(done).toMatchObject({ grant: { micros: 50_000n }, after: { availableMicros: 0n, heldMicros: 0n } });
+  const lot = (id?: string): object => ({
+    transactionId: id,
+    before: null,
+    after: { remainingMicros: 50_000n, drawnMicros: 0n },
+  });
+  expect(done.lots).toContainEqual(lot(done.grant?.id));
+  expect(shown.lots).toContainEqual(lot(shown.grant?.id));
+  expect(shown.lots).toHaveLength(done.lots.length);
   expect(await checks()).toEqual([]);
   await jobs.grant(5n);
   expect(await jobs.balance()).toEqual({ availableMicros: 5n, heldMicros: 0n });
@@ -161,7 +170,7 @@ describe('the hold of a job whose end the ledger lost', () => {
     expect(await compare()).toMatchObject({
       ended: [],
       left: [{ jobId, heldMicros: 100_000n }],
-      grantedMicros: 90_000n,
+      grant: { micros: 90_000n },
     });
     const fields = [{ field: 'id', reason: expect.stringContaining(jobId) as string }];
     await expect(rebuild()).rejects.toMatchObject({ code: 'invalid_request', details: { fields } });

@@ -115,6 +115,8 @@ export class Targets {
     // A version that does not come up costs its share of the jobs nothing: the other one takes them.
     const other = others.find(({ state }) => state === 'ready');
     if (other !== undefined) return other;
+    // What its workers can run is stored. Who only reads wakes none, so that waiting would not help.
+    if (!wake && deployment.state === 'starting' && deployment.catalogueDigest !== null) return deployment;
     throw new Refusal(
       'deployment_not_ready',
       `This deployment is ${deployment.state}${because(deployment)}. Wait for the seconds in Retry-After, then send the same request again.`,

@@ -50,9 +50,9 @@ async function shownTo(key: string): Promise<{ options: unknown; ofLibrary: unkn
 
 describe('the node classes of a deployment', () => {
   it.each([
-    ['scaled to zero', true, 200],
-    ['whose last worker was lost', false, 429],
-  ])('are read without a worker coming for it: one %s', async (_which, wentInOrder, answered) => {
+    ['scaled to zero', true],
+    ['whose last worker was lost', false],
+  ])('are read without a worker coming for it: one %s', async (_which, wentInOrder) => {
     const { models } = api.test.database;
     const [id, now] = [newId(), new Date()];
     await announceCatalogue(api, id, CLASSES);
@@ -68,7 +68,7 @@ describe('the node classes of a deployment', () => {
     const facts = { engine: 'cpu', version: 'test', host: 'test', pid: 1, capacity: 1 };
     await models.worker.create({ data: { id: newId(), poolId: id, ...facts, ...stopped } });
     const { status } = await api.client(owner.key).call('GET', `/deployment/${id}/api/v2/node-classes`);
-    expect(status).toBe(answered);
+    expect(status).toBe(200);
     expect((await models.deployment.findUniqueOrThrow({ where: { id } })).wantedAt).toBeNull();
   });
 });

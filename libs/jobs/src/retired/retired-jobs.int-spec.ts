@@ -146,6 +146,23 @@ describe('what jobs of a version out of use cost where they run instead', () => 
     expect([await retired.moveOn(null), await poolOf(free.id)]).toEqual([0, newer]);
     expect(await chargedFor20Seconds(newer)).toBe(0n);
   });
+
+  it('is what was agreed for those that could not move, once the operator has retired their class: nothing else would run them', async () => {
+    const { older, newer } = await priced(900n);
+    const lost = await world.submit({ poolId: newer, ...CHEAP });
+    await test.database.execute(Prisma.sql`UPDATE jobs SET lost_engine_ms = 1 WHERE id = ${lost.id}::uuid`);
+    const free = await world.submit({ poolId: newer, priceMicrosPerSecond: 0n, holdMicros: 0n });
+    const usual = await world.submit({ poolId: newer, ...CHEAP });
+    const ids = [lost.id, free.id, usual.id];
+    expect([await retired.moveOn(null), await Promise.all(ids.map(poolOf))]).toEqual([1, [newer, newer, older]]);
+    await test.database.models.engineClass.create({
+      data: { name: 'cpu', spec: {}, revision: 'a test', retiredAt: new Date() },
+    });
+    expect([await retired.moveOn(null), await Promise.all(ids.map(poolOf))]).toEqual([2, [older, older, older]]);
+    const prices = await test.database.models.job.findMany({ where: { id: { in: ids } }, orderBy: { id: 'asc' } });
+    expect(prices.map(({ priceMicrosPerSecond }) => priceMicrosPerSecond)).toEqual([10n, 0n, 900n]);
+    expect([await findings(), await miscounts()]).toEqual([[], []]);
+  });
 });
 
 describe('jobs of a version out of use', () => {

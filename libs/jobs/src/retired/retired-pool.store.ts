@@ -15,15 +15,28 @@ const working = new WorkingPoolsStore();
 const numberOf = (poolId: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`coalesce(substring(${poolId} FROM '-v([0-9]+)$')::int, 1)`;
 
-/** What a job `j` costs in the pool of `terms`: the price there, but for an act of an operator no more than it was accepted at. */
+/** The price in the pool of `terms`, but for an act of an operator no more than a job `j` was accepted at. */
 const priceThere = Prisma.sql`
   CASE WHEN terms.moved_by_operator THEN least(j.price_micros_per_second, terms.price) ELSE terms.price END`;
+const unbilled = Prisma.sql`(j.billable_ms = 0 AND j.lost_engine_ms = 0)`;
 /**
- * A job has one price. It moves to another one only before anything of it is billed, and only where it holds credits, by which caps
+ * A job has one price. It gets another one only before anything of it is billed, and only where it holds credits, by which caps
  * know what costs something.
  */
+const mayCostMore = Prisma.sql`(j.held_micros > 0 AND ${unbilled})`;
+/** Of a class that the operator has retired no worker starts: what would stay in the pool of `source` would wait for ever, and moves as it was agreed. */
 const mayMove = Prisma.sql`
-  (j.price_micros_per_second = ${priceThere} OR j.held_micros > 0 AND j.billable_ms = 0 AND j.lost_engine_ms = 0)`;
+  (${mayCostMore} OR j.price_micros_per_second = ${priceThere} OR source.class_retired)`;
+const priceAfter = Prisma.sql`
+  CASE WHEN ${mayCostMore} THEN ${priceThere} WHEN ${unbilled} THEN least(j.price_micros_per_second, terms.price) ELSE j.price_micros_per_second END`;
+
+/** What jobs leave: the pool of a version that is live or has ended. */
+const sourceOf = (poolId: Prisma.Sql): Prisma.Sql => Prisma.sql`LATERAL (
+  SELECT EXISTS (SELECT FROM engine_classes c WHERE c.name = coalesce(version.engine_class, p.engine) AND c.retired_at IS NOT NULL) AS class_retired
+  FROM (
+    SELECT d.pool_id, d.engine_class FROM deployments d WHERE d.pool_id = ${poolId}
+    UNION ALL SELECT v.pool_id, v.engine_class FROM deployment_versions v WHERE v.pool_id = ${poolId}
+  ) version JOIN pools p ON p.id = version.pool_id)`;
 
 /**
  * The SQL that takes jobs from versions out of use: one that has ended, and one that was rolled back: it is newer than the other one,
@@ -55,7 +68,7 @@ export class RetiredPoolStore {
       )
       SELECT r.pool_id, r.to_pool_id FROM retired r
       WHERE r.to_pool_id IS NOT NULL
-        AND EXISTS (SELECT FROM jobs j, ${this.terms(Prisma.sql`r.to_pool_id`)} terms
+        AND EXISTS (SELECT FROM jobs j, ${sourceOf(Prisma.sql`r.pool_id`)} source, ${this.terms(Prisma.sql`r.to_pool_id`)} terms
                     WHERE j.pool_id = r.pool_id AND j.delivery IN ('waiting', 'dispatched') AND ${mayMove})
       ORDER BY r.pool_id LIMIT ${limit}`);
   }
@@ -84,7 +97,8 @@ export class RetiredPoolStore {
     if (accounts.length === 0) return 0;
     const moved = await tx.rows<{ accountId: string; waiting: number; dispatched: number }>(Prisma.sql`
       WITH old AS (
-        SELECT j.id, j.delivery, ${priceThere} AS price FROM jobs j, ${this.terms(Prisma.sql`${pools.toPoolId}`)} terms
+        SELECT j.id, j.delivery, ${priceAfter} AS price
+        FROM jobs j, ${sourceOf(Prisma.sql`${pools.poolId}`)} source, ${this.terms(Prisma.sql`${pools.toPoolId}`)} terms
         WHERE j.pool_id = ${pools.poolId} AND j.account_id = ANY(${accounts}::uuid[]) AND j.delivery IN ('waiting', 'dispatched') AND ${mayMove}
         ORDER BY j.id LIMIT ${limit} FOR UPDATE OF j SKIP LOCKED
       ), moved AS (

@@ -60,6 +60,7 @@ describe('another class that an account changes to', () => {
   it('counts for the limit of the account with what the changes before it left running', async () => {
     const { id, poolId, accountId } = await world.create({ maxWorkers: 2 });
     for (let worker = 0; worker < 2; worker += 1) await world.addReadyWorker(poolId);
+    await world.servedByFleet(poolId);
     const withinTwo = (engineClass: string): Promise<Deployment> =>
       world.test.database.transaction((tx) =>
         world.life.change(tx, id, { engineClass }, { deployments: 1, workers: 2 }),

@@ -15,12 +15,13 @@ export interface DeploymentUse {
 
 /**
  * Workers that have not stopped, by pool, of versions of deployments that are not deleted: also of those that have ended. It begins with the workers
- * that live: an account makes and ends as many versions as it likes. What joined by a token is not of the fleet, and does not count.
+ * that live: an account makes and ends as many versions as it likes. What is not of the fleet does not count: what joined by a token, and the workers
+ * of a pool that no fleet serves, which an operator runs, as many as they like.
  */
 const presentWorkers = (accountId: string): Prisma.Sql => Prisma.sql`
   SELECT w.pool_id, w.workers FROM (
     SELECT pool_id, count(*)::int AS workers FROM workers WHERE state <> 'stopped' AND token_id IS NULL GROUP BY pool_id) w
-  WHERE ${accountId}::uuid IN (
+  WHERE EXISTS (SELECT FROM fleet_groups g WHERE g.pool_id = w.pool_id) AND ${accountId}::uuid IN (
     (SELECT d.account_id FROM deployments d WHERE d.pool_id = w.pool_id AND d.deleted_at IS NULL),
     (SELECT d.account_id FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id
      WHERE v.pool_id = w.pool_id AND d.deleted_at IS NULL))`;

@@ -199,6 +199,7 @@ describe('another version of a deployment', () => {
     const addNext = (): Promise<Deployment> => versioning.add(world.test.database, id, { maxWorkers: 3 }, 0, allowance);
     await addNext();
     const busy = [await world.addReadyWorker(`${id}-v2`), await world.addReadyWorker(`${id}-v2`)];
+    await world.servedByFleet(`${id}-v2`);
     await versioning.end(world.test.database, id, 2, 'account');
     await expect(addNext()).rejects.toMatchObject({
       code: 'deployment_limit',
@@ -209,7 +210,7 @@ describe('another version of a deployment', () => {
     expect((await addNext()).beside).toMatchObject({ version: 3, maxWorkers: 3 });
   });
 
-  it('finds no room that workers still take of which a deployment has too many by now, but for those that joined by a token', async () => {
+  it('finds no room that workers still take of which a deployment has too many by now, but for those that joined by a token or that no fleet runs', async () => {
     const { database } = world.test;
     const { id, accountId, poolId } = await world.create({ maxWorkers: 3 });
     const allowance = { deployments: 5, workers: 4 };
@@ -217,6 +218,8 @@ describe('another version of a deployment', () => {
     await life.change(database, id, { maxWorkers: 1 }, allowance);
     const order = { accountId, name: 'more', demo: false, ...VERSION, priceMicrosPerSecond: null, maxWorkers: 3 };
     const create = (): Promise<Deployment> => life.create(database, order, allowance);
+    await life.remove(database, (await create()).id, false);
+    await world.servedByFleet(poolId);
     await expect(create()).rejects.toMatchObject({ code: 'deployment_limit' });
     const token = { id: newId(), poolId, name: 'a test', hash: Buffer.alloc(32), createdAt: new Date() };
     await database.models.workerToken.create({ data: token });

@@ -31,8 +31,11 @@ it('adds up the workers of an account without reading deployments that were dele
     INSERT INTO workers (id, pool_id, engine, version, host, pid, state, stopped_at)
     SELECT gen_random_uuid(), 'ended-' || i, 'cpu', 't', 't', 1, CASE WHEN i = 9 THEN 'ready' ELSE 'stopped' END, CASE WHEN i <> 9 THEN now() END
     FROM generate_series(1, ${GONE}::int) i`);
-  await test.database.execute(Prisma.sql`ANALYZE deployments, deployment_versions, workers`);
-  for (const table of ['deployments', 'deployment_versions', 'workers']) {
+  await test.database.execute(Prisma.sql`
+    INSERT INTO fleet_groups (pool_id, wanted, running, phase)
+    SELECT 'ended-' || i, 0, 0, 'idle' FROM generate_series(1, ${GONE}::int) i`);
+  await test.database.execute(Prisma.sql`ANALYZE deployments, deployment_versions, workers, fleet_groups`);
+  for (const table of ['deployments', 'deployment_versions', 'workers', 'fleet_groups']) {
     const { result, rows } = await test.database.transaction((tx) =>
       readingRows(tx, table, () => new DeploymentLifeStore().use(tx, accountId, null)),
     );

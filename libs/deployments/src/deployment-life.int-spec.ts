@@ -72,6 +72,21 @@ describe('another class that an account changes to', () => {
     });
   });
 
+  it('is open to an account that has more workers than its limit by an operator, while none has to stop first', async () => {
+    const { id, accountId } = await world.create({ maxWorkers: 8 });
+    const withinFour = (changes: object): Promise<Deployment> =>
+      world.test.database.transaction((tx) => world.life.change(tx, id, changes, { deployments: 1, workers: 4 }));
+    await expect(withinFour({ engineClass: 'dear', maxWorkers: 9 })).rejects.toMatchObject({
+      code: 'deployment_limit',
+    });
+    expect(await withinFour({ engineClass: 'dear' })).toMatchObject({ accountId, version: 2, maxWorkers: 8 });
+    await world.addReadyWorker(id);
+    await world.servedByFleet(id);
+    await expect(withinFour({ engineClass: 'dearer' })).rejects.toMatchObject({
+      message: expect.stringContaining('1 that are too many by now') as string,
+    });
+  });
+
   it('is refused where two versions are live, which it names', async () => {
     const { id } = await world.create();
     await new DeploymentVersionStore().add(world.test.database, id, 2, VERSION, 30);

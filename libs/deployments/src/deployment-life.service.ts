@@ -22,6 +22,8 @@ interface PlannedPool {
   poolId?: string | null;
   /** It is that of a new deployment. */
   isDeployment?: boolean;
+  /** By default; false: it is to have no more workers than it may have already. */
+  raises?: boolean;
 }
 
 /** A deployment as it is ordered: its engine follows from its class. */
@@ -95,8 +97,9 @@ export class DeploymentLife {
     assertInOrder(minWorkers, maxWorkers);
     const engineClass = otherClass(changes, before);
     // Of the version that another class ends, the workers run on: with the next change they count.
-    if (allowance !== null && (maxWorkers > before.maxWorkers || engineClass !== undefined)) {
-      await this.assertWithin(tx, before.accountId, { maxWorkers, poolId: before.poolId }, allowance);
+    const raises = maxWorkers > before.maxWorkers;
+    if (allowance !== null && (raises || engineClass !== undefined)) {
+      await this.assertWithin(tx, before.accountId, { maxWorkers, poolId: before.poolId, raises }, allowance);
     }
     await this.assertModels(tx, before.accountId, changes.models);
     const terms = engineClass === undefined ? {} : await this.termsOf(tx, { engineClass });
@@ -210,7 +213,7 @@ export class DeploymentLife {
   private async assertWithin(
     tx: Statements,
     accountId: string,
-    { maxWorkers, poolId = null, isDeployment = false }: PlannedPool,
+    { maxWorkers, poolId = null, isDeployment = false, raises = true }: PlannedPool,
     allowance: Allowance,
   ): Promise<void> {
     await this.store.lockAccount(tx, accountId);
@@ -221,8 +224,10 @@ export class DeploymentLife {
     }
     const rest = Math.max(0, allowance.workers - use.workers);
     if (Math.max(maxWorkers, use.present) <= rest) return;
-    const bound = `The deployments of this account may have ${allowance.workers} workers together; ${rest} are left for this one.`;
     const leaving = use.leaving + Math.max(0, use.present - maxWorkers);
+    // What an operator gave it above its limit it keeps, but for each change of class leaves no more workers running.
+    if (!raises && leaving === 0) return;
+    const bound = `The deployments of this account may have ${allowance.workers} workers together; ${rest} are left for this one.`;
     const wait = `${leaving} that are too many by now, or of versions that have ended, count until they have stopped.`;
     throw new Refusal('deployment_limit', leaving === 0 ? bound : `${bound} ${wait}`);
   }

@@ -48,6 +48,15 @@ describe('another class that an account changes to', () => {
     expect(await world.state(id)).toBe('ready');
   });
 
+  it('has been started when it began, and not when the one before was', async () => {
+    const { id } = await world.create();
+    await world.pass(3_600);
+    const { startedAt } = await world.service.getOfAny(id);
+    expect((await change(id, { engineClass: 'dear' })).startedAt.getTime() - startedAt.getTime()).toBeGreaterThan(
+      3_500_000,
+    );
+  });
+
   it('takes no jobs on workers of the one before, at either price', async () => {
     const { id, poolId } = await world.create();
     await world.addReadyWorker(poolId);

@@ -82,7 +82,8 @@ export class DeploymentVersionStore {
           min_workers, max_workers, idle_seconds, 0, first_ready_at, created_at, now() FROM own
       )
       UPDATE deployments d SET pool_id = pool.id, moved_by_operator = false,
-        wanted_at = CASE WHEN d.desired_state = 'running' THEN now() END
+        wanted_at = CASE WHEN d.desired_state = 'running' THEN now() END,
+        started_at = CASE WHEN d.desired_state = 'running' THEN now() ELSE d.started_at END
       FROM pool WHERE d.id = ${id}::uuid`);
   }
 

@@ -1227,6 +1227,7 @@ CREATE TABLE deployment_versions (
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     ended_at timestamp(3) with time zone,
     models jsonb DEFAULT '[]'::jsonb NOT NULL,
+    moved_by_operator boolean DEFAULT false NOT NULL,
     CONSTRAINT deployment_versions_pkey PRIMARY KEY (deployment_id, number),
     CONSTRAINT deployment_versions_weight_check CHECK (((weight >= 0) AND (weight <= 100)))
 );

@@ -48,18 +48,21 @@ export class DeploymentVersionStore {
     }
   }
 
-  /** Record who takes versions out of use: `RetiredPoolStore` of `libs/jobs` prices by it the jobs that move. */
-  private async noteActor(tx: Statements, id: string, by: VersionActor): Promise<void> {
-    await tx.execute(
-      Prisma.sql`UPDATE deployments SET moved_by_operator = ${by === 'operator'} WHERE id = ${id}::uuid`,
-    );
-  }
-
-  /** The share of the version beside the deployment's own, in percent. */
+  /**
+   * The share of the version beside the deployment's own, in percent. Which of both an operator takes out of use is recorded: `RetiredPoolStore` of
+   * `libs/jobs` prices by it the jobs that leave it. No act of the account changes that until the version has a share again.
+   */
   async weigh(tx: Statements, id: string, weight: number, by: VersionActor): Promise<void> {
-    await this.noteActor(tx, id, by);
+    const isOperator = by === 'operator';
     await tx.execute(Prisma.sql`
-      UPDATE deployment_versions SET weight = ${weight}
+      WITH other AS (
+        SELECT weight FROM deployment_versions WHERE deployment_id = ${id}::uuid AND ended_at IS NULL
+      ), own AS (
+        UPDATE deployments d SET moved_by_operator = ${weight}::int = 100 AND (${isOperator}::boolean OR d.moved_by_operator AND other.weight = 100)
+        FROM other WHERE d.id = ${id}::uuid
+      )
+      UPDATE deployment_versions SET weight = ${weight}::int,
+        moved_by_operator = ${weight}::int = 0 AND (${isOperator}::boolean OR moved_by_operator AND weight = 0)
       WHERE deployment_id = ${id}::uuid AND ended_at IS NULL`);
   }
 
@@ -89,15 +92,17 @@ export class DeploymentVersionStore {
 
   /** End the version beside the deployment's own. */
   async endOther(tx: Statements, id: string, by: VersionActor): Promise<void> {
-    await this.noteActor(tx, id, by);
     await tx.execute(Prisma.sql`
-      UPDATE deployment_versions SET ended_at = now(), weight = 0, wanted_at = NULL
+      WITH own AS (
+        UPDATE deployments SET moved_by_operator = false WHERE id = ${id}::uuid
+      )
+      UPDATE deployment_versions SET ended_at = now(), weight = 0, wanted_at = NULL,
+        moved_by_operator = ${by === 'operator'}::boolean OR moved_by_operator AND weight = 0
       WHERE deployment_id = ${id}::uuid AND ended_at IS NULL`);
   }
 
   /** End the deployment's own version: the two change places. One statement, so that no reading finds neither. */
   async endOwn(tx: Statements, id: string, by: VersionActor): Promise<void> {
-    await this.noteActor(tx, id, by);
     await tx.execute(Prisma.sql`
       WITH other AS (
         SELECT * FROM deployment_versions WHERE deployment_id = ${id}::uuid AND ended_at IS NULL FOR UPDATE
@@ -108,10 +113,11 @@ export class DeploymentVersionStore {
         UPDATE deployment_versions v SET number = own.number, pool_id = own.pool_id, engine_class = own.engine_class,
           price_micros_per_second = own.price_micros_per_second, warm_up = own.warm_up, models = own.models, min_workers = own.min_workers,
           max_workers = own.max_workers, idle_seconds = own.idle_seconds, weight = 0, first_ready_at = own.first_ready_at,
-          wanted_at = NULL, created_at = own.created_at, ended_at = now()
+          wanted_at = NULL, created_at = own.created_at, ended_at = now(),
+          moved_by_operator = ${by === 'operator'}::boolean OR own.moved_by_operator AND v.weight = 100
         FROM own WHERE v.deployment_id = own.id AND v.ended_at IS NULL
       )
-      UPDATE deployments d SET pool_id = other.pool_id, engine_class = other.engine_class,
+      UPDATE deployments d SET pool_id = other.pool_id, moved_by_operator = false, engine_class = other.engine_class,
         price_micros_per_second = other.price_micros_per_second, warm_up = other.warm_up, models = other.models, min_workers = other.min_workers,
         max_workers = other.max_workers, idle_seconds = other.idle_seconds, wanted_at = coalesce(other.wanted_at, d.wanted_at),
         first_ready_at = coalesce(d.first_ready_at, other.first_ready_at)

@@ -25,7 +25,7 @@ const CLASSES = [
   { name: 'cpu', engine: 'cpu', priceMicrosPerSecond: 10 },
   { name: 'large-gpu', engine: 'cpu', priceMicrosPerSecond: 900 },
 ];
-const ALLOWANCE = { deployments: 10, workers: 10 };
+const ALLOWANCE = { deployments: 100, workers: 100 };
 /** What 20 s of a job cost on each class. */
 const ON_CPU = 200n;
 const ON_GPU = 18_000n;
@@ -134,6 +134,51 @@ describe('a job is charged the price of the class that runs it', () => {
     }
     expect(await run(`${id}-v2`)).toEqual([]);
     expect(await findings()).toEqual([]);
+  });
+
+  it('unless an operator took its version out of use: then it keeps its price, also where the account acts before it moves', async () => {
+    const { database } = test;
+    const acts = [
+      (id: string) => versioning.rollBack(database, id, 'account'),
+      (id: string) => versioning.weigh(database, id, 2, 0, 'account'),
+      (id: string) => versioning.end(database, id, 2, 'account'),
+    ];
+    for (const act of acts) {
+      const id = await deploy('large-gpu');
+      await versioning.add(database, id, { engineClass: 'cpu' }, 100, ALLOWANCE);
+      await serve(`${id}-v2`);
+      await submit(id, 2);
+      await versioning.rollBack(database, id, 'operator');
+      await act(id);
+      expect(await retired.moveOn(id)).toBe(2);
+      expect(await run(id)).toEqual([ON_CPU, ON_CPU]);
+    }
+    expect(await findings()).toEqual([]);
+  });
+
+  it('also where an operator took it out of use before, and the account has given its version a share again', async () => {
+    const { database } = test;
+    const id = await deploy('large-gpu');
+    await versioning.add(database, id, { engineClass: 'cpu' }, 100, ALLOWANCE);
+    await serve(`${id}-v2`);
+    await versioning.rollBack(database, id, 'operator');
+    await versioning.weigh(database, id, 2, 100, 'account');
+    expect(await submit(id, 1)).toBe(`${id}-v2`);
+    await versioning.rollBack(database, id, 'account');
+    expect(await retired.moveOn(id)).toBe(1);
+    expect(await run(id)).toEqual([ON_GPU]);
+  });
+
+  it('unless an operator ended its version, also where the account changes the class before it moves', async () => {
+    const { database } = test;
+    const id = await deploy('cpu');
+    await submit(id, 1);
+    await versioning.add(database, id, {}, 0, ALLOWANCE);
+    await versioning.end(database, id, 1, 'operator');
+    await change(id, 'large-gpu');
+    expect(await retired.moveOn(id)).toBe(1);
+    await serve(`${id}-v3`);
+    expect(await run(`${id}-v3`)).toEqual([ON_CPU]);
   });
 
   it('when its deployment changes to a cheap class that does not start: the dear one runs what it has, and nothing more', async () => {

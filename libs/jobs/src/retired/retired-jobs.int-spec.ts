@@ -61,7 +61,11 @@ async function priced(dear: bigint | null, movedByOperator = false): Promise<Two
   const versions = await twoVersions(0);
   await test.database.models.deployment.update({
     where: { id: versions.id },
-    data: { priceMicrosPerSecond: dear, movedByOperator },
+    data: { priceMicrosPerSecond: dear },
+  });
+  await test.database.models.deploymentVersion.updateMany({
+    where: { deploymentId: versions.id },
+    data: { movedByOperator },
   });
   return versions;
 }

@@ -15,9 +15,9 @@ const working = new WorkingPoolsStore();
 const numberOf = (poolId: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`coalesce(substring(${poolId} FROM '-v([0-9]+)$')::int, 1)`;
 
-/** The price in the pool of `terms`, but for an act of an operator no more than a job `j` was accepted at. */
+/** The price in the pool of `terms`, but no more than a job `j` was accepted at where an operator took the version of `source` out of use. */
 const priceThere = Prisma.sql`
-  CASE WHEN terms.moved_by_operator THEN least(j.price_micros_per_second, terms.price) ELSE terms.price END`;
+  CASE WHEN source.moved_by_operator THEN least(j.price_micros_per_second, terms.price) ELSE terms.price END`;
 const unbilled = Prisma.sql`(j.billable_ms = 0 AND j.lost_engine_ms = 0)`;
 /**
  * A job has one price. It gets another one only before anything of it is billed, and only where it holds credits, by which caps
@@ -32,10 +32,10 @@ const priceAfter = Prisma.sql`
 
 /** What jobs leave: the pool of a version that is live or has ended. */
 const sourceOf = (poolId: Prisma.Sql): Prisma.Sql => Prisma.sql`LATERAL (
-  SELECT EXISTS (SELECT FROM engine_classes c WHERE c.name = coalesce(version.engine_class, p.engine) AND c.retired_at IS NOT NULL) AS class_retired
+  SELECT version.moved_by_operator, EXISTS (SELECT FROM engine_classes c WHERE c.name = coalesce(version.engine_class, p.engine) AND c.retired_at IS NOT NULL) AS class_retired
   FROM (
-    SELECT d.pool_id, d.engine_class FROM deployments d WHERE d.pool_id = ${poolId}
-    UNION ALL SELECT v.pool_id, v.engine_class FROM deployment_versions v WHERE v.pool_id = ${poolId}
+    SELECT d.pool_id, d.engine_class, d.moved_by_operator FROM deployments d WHERE d.pool_id = ${poolId}
+    UNION ALL SELECT v.pool_id, v.engine_class, v.moved_by_operator FROM deployment_versions v WHERE v.pool_id = ${poolId}
   ) version JOIN pools p ON p.id = version.pool_id)`;
 
 /**
@@ -76,12 +76,11 @@ export class RetiredPoolStore {
   /** What jobs cost in the pool of a live version; no row where there is none. */
   private terms(poolId: Prisma.Sql): Prisma.Sql {
     return Prisma.sql`LATERAL (
-      SELECT coalesce(version.price, ${this.defaultPriceMicrosPerSecond}::bigint) AS price, version.moved_by_operator
+      SELECT coalesce(version.price, ${this.defaultPriceMicrosPerSecond}::bigint) AS price
       FROM (
-        SELECT d.price_micros_per_second AS price, d.moved_by_operator FROM deployments d WHERE d.pool_id = ${poolId}
+        SELECT d.price_micros_per_second AS price FROM deployments d WHERE d.pool_id = ${poolId}
         UNION ALL
-        SELECT v.price_micros_per_second, d.moved_by_operator FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id
-        WHERE v.pool_id = ${poolId} AND v.ended_at IS NULL
+        SELECT v.price_micros_per_second FROM deployment_versions v WHERE v.pool_id = ${poolId} AND v.ended_at IS NULL
       ) version)`;
   }
 

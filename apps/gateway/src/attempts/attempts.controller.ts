@@ -39,13 +39,17 @@ import {
 } from '../http';
 import { Fenced, HeldAttempts, type NamedFence } from './held-attempts';
 import { OutputReceipts } from './output-receipts';
+import { Renewals } from './renewals';
 
+type HeartbeatAnswer = NonNullable<Awaited<ReturnType<Lifecycle['heartbeat']>>>;
 type Lack = Extract<GatewayEnd, { kind: 'handed_back' }>['lack'];
 
 /** What a worker says of the attempt that it holds. The statements that write compare the fence once more, as a worker's own do. */
 @Controller(`${GATEWAY_PATH}/jobs/:job/attempts/:attempt`)
 @UseGuards(WorkerTokenGuard)
 export class AttemptsController {
+  private readonly renewals = new Renewals<HeartbeatAnswer | null>();
+
   constructor(
     private readonly held: HeldAttempts,
     private readonly attempts: RemoteAttempts,
@@ -79,8 +83,11 @@ export class AttemptsController {
     @Fenced() fence: NamedFence,
     @Json(GatewayHeartbeatSchema) run: { progress: Progress | null; engineMs: number },
   ): Promise<GatewayHeartbeatAnswer> {
-    const held = await this.held.find(fence, holder);
-    const answer = held && (await this.lifecycle.heartbeat(held, run));
+    const { jobId, attempt, leaseToken } = fence;
+    const answer = await this.renewals.renew([holder.tokenId, jobId, attempt, leaseToken].join(' '), async () => {
+      const held = await this.held.find(fence, holder);
+      return held && this.lifecycle.heartbeat(held, run);
+    });
     return { answer: answer && { ...answer, leaseSeconds: this.rules.of.leaseSeconds } };
   }
 

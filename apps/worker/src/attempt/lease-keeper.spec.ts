@@ -54,6 +54,16 @@ describe('a lease', () => {
     expect(lease.end).toBeNull();
   });
 
+  it('has two heartbeats under way at most that cannot be ended, and sends the next when one is answered', async () => {
+    leaseOf(() => true, false);
+    await jest.advanceTimersByTimeAsync(3 * INTERVAL_MS);
+    expect(beats.map(({ atMs }) => atMs)).toEqual([3_000, 6_000]);
+    beats[1]?.answer(running);
+    await jest.advanceTimersByTimeAsync(INTERVAL_MS);
+    expect(beats.map(({ atMs }) => atMs)).toEqual([3_000, 6_000, 12_000]);
+    expect(lease.end).toBeNull();
+  });
+
   it('is lost where every heartbeat hangs, once it is over', async () => {
     leaseOf(() => true);
     await jest.advanceTimersByTimeAsync(LEASE_MS - 1);

@@ -20,6 +20,9 @@ export interface LeaseRecords {
   ) => Promise<Renewed | null>;
 }
 
+/** Renewals at a time: one of which nobody can end the request keeps its connection until it is answered. */
+const MOST_UNANSWERED = 2;
+
 /** A renewal under way. */
 interface Beat {
   limit: AbortController;
@@ -29,7 +32,8 @@ interface Beat {
 /**
  * Renews an attempt's lease for as long as the attempt runs, and ends the attempt when the lease is gone, the job is to be
  * canceled, or its credits or its time are used up. When PostgreSQL cannot be reached for a whole lease the attempt ends too: another
- * worker may have it by then. One renewal that hangs does not keep the next from being sent in its time.
+ * worker may have it by then. One renewal that hangs does not keep the next from being sent in its time;
+ * two do, where their requests cannot be ended.
  */
 export class LeaseKeeper {
   private readonly controller = new AbortController();
@@ -38,7 +42,10 @@ export class LeaseKeeper {
   /** When the next renewal is due. */
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
+  /** The newest renewal, until it is answered. */
   private beating: Beat | null = null;
+  /** Renewals under way, with those that are waited for no longer. */
+  private unanswered = 0;
   private renewedAtMs = performance.now();
 
   constructor(
@@ -74,7 +81,9 @@ export class LeaseKeeper {
   private begin(): Beat {
     this.arm();
     const limit = new AbortController();
+    this.unanswered += 1;
     const over = this.renew(limit.signal).finally(() => {
+      this.unanswered -= 1;
       if (this.beating === beat) this.beating = null;
     });
     const beat = { limit, over };
@@ -90,6 +99,7 @@ export class LeaseKeeper {
   private tick(): void {
     // What counts is when the last renewal succeeded, not whether one is under way.
     if (performance.now() - this.renewedAtMs > this.leaseMs) return this.over('lost');
+    if (this.unanswered >= MOST_UNANSWERED) return this.arm();
     // It had a whole interval: its connection may lead nowhere, and the next takes another.
     this.beating?.limit.abort();
     this.beating = null;

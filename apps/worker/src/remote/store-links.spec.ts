@@ -156,6 +156,14 @@ it('a store that has too much to do is tried again with the next request, and th
   expect([byGateway.length, byLink.length]).toEqual([2, 2]);
 });
 
+it('a store that is away for the gateway, too, is reached by a link when it is back', async () => {
+  const away = (): Promise<string> => Promise.reject(new OutOfReach('no answer'));
+  const unreachable = (): Promise<string> => Promise.reject(new BlobStoreError('unreachable', 'no answer'));
+  await expect(links.orGateway('http://store', away, unreachable)).rejects.toMatchObject({ fault: 'unreachable' });
+  const byLinkAgain = (): Promise<string> => Promise.resolve('by link');
+  expect(await links.orGateway('http://store', byLinkAgain, () => Promise.resolve('by the gateway'))).toBe('by link');
+});
+
 it('a store that does not have the bytes is answered by it, not by the gateway', async () => {
   await storeThatAnswers(404);
   await expect(readModel()).rejects.toMatchObject({ fault: 'missing' });

@@ -38,12 +38,16 @@ export class StoreLinks {
       return await byLink(url);
     } catch (error) {
       if (signal?.aborted === true || !isOfLink(error)) throw error;
+      const done = await byGateway();
       this.avoid(new URL(url).host, error);
-      return byGateway();
+      return done;
     }
   }
 
-  /** A store that has too much to do is reached all the same. */
+  /**
+   * The gateway did what a link did not. One that could not either says that the store was away, as when it is started again. A store that
+   * has too much to do is reached all the same.
+   */
   private avoid(store: string, error: unknown): void {
     if (error instanceof BlobStoreError && error.fault === 'unreachable') return;
     this.avoidedUntilMs = performance.now() + REMEMBERED_MS;

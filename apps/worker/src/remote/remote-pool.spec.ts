@@ -64,6 +64,22 @@ describe('a claim of a remote worker', () => {
     expect(new Set(claims.map(({ claimId }) => claimId)).size).toBe(1);
   });
 
+  it('is asked for once more by a worker that must go, since the answer that was lost may have said that it is taken', async () => {
+    const gone = new AbortController();
+    const offered = message();
+    const taken = { ...offered, scope: 'a scope', workflow: '{}', deadlineAt: new Date().toISOString() };
+    const claims: Claim[] = [];
+    const pool = poolOf((_schema, { body }) => {
+      claims.push(body as Claim);
+      if (claims.length > 1) return Promise.resolve({ claimed: taken, left: null });
+      gone.abort();
+      return Promise.reject(new GatewayUnreachable('the answer broke off'));
+    });
+    expect((await pool.take(offered, { ...worker, gone: gone.signal })).claimed).toMatchObject(offered);
+    expect(claims).toHaveLength(2);
+    expect(claims[1]).toEqual(claims[0]);
+  });
+
   it('leaves its message to others at once where its worker must go before the gateway takes it', async () => {
     const gone = new AbortController();
     const pool = poolOf(() => Promise.reject(new GatewayUnreachable('busy', { retryAfterMs: 60_000 })));

@@ -76,7 +76,8 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
 
   /**
    * A claim whose answer is lost is asked for again by its id: what it took is run, and not left until its lease runs out. A large graph is read
-   * apart; a gateway of an earlier version sends every graph with the answer, and that is asked for where such a one has no graphs apart.
+   * apart; a gateway of an earlier version sends every graph with the answer, and that is asked for where such a one has no graphs apart. A worker that must go
+   * asks once more, as long as one request may take, and leaves to others what was not taken.
    */
   async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
     const { warm, disk, lacking, gone } = worker;
@@ -85,7 +86,11 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
     const ask = (graphApart: boolean): Promise<GatewayClaimAnswer> =>
       this.client.ask(GatewayClaimAnswerSchema, { ...request, body: { ...claim, graphApart } });
     const { claimed, left } = await retried(() => ask(true), { tries: CLAIM_TRIES, signal: gone }).catch(
-      (error: unknown) => leftBy(message, gone, error),
+      (error: unknown) => {
+        if (gone?.aborted !== true) throw error;
+        // It may have been taken, and the answer lost: what is answered now is given back at once, and uses up no attempt.
+        return ask(true).catch(() => ({ claimed: null, left: message }));
+      },
     );
     if (claimed === null) return { claimed, left };
     const { workflow } = claimed;
@@ -100,12 +105,6 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
 /** @throws the error, unless it says that the worker is not registered. */
 function noneWhereNotJoined(error: unknown): { state: null } {
   if (error instanceof Refusal && error.details?.not_joined === true) return { state: null };
-  throw error;
-}
-
-/** A worker that must go leaves what it could not claim to others. @throws the error of one that stays. */
-function leftBy(message: DispatchMessage, gone: AbortSignal | undefined, error: unknown): GatewayClaimAnswer {
-  if (gone?.aborted === true) return { claimed: null, left: message };
   throw error;
 }
 

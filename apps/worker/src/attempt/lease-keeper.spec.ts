@@ -84,6 +84,23 @@ describe('a lease', () => {
     expect(beats.map(({ signal }) => signal.aborted)).toEqual([true, false]);
   });
 
+  it('is closed at once where a heartbeat hangs', async () => {
+    leaseOf(() => true);
+    await jest.advanceTimersByTimeAsync(INTERVAL_MS);
+    await lease.close();
+    expect(beats.map(({ signal }) => signal.aborted)).toEqual([true]);
+  });
+
+  it('is renewed by another heartbeat where one is under way that may hang', async () => {
+    leaseOf((nth) => nth === 1);
+    await lease.refresh();
+    expect(beats).toEqual([]);
+    await jest.advanceTimersByTimeAsync(INTERVAL_MS + 1_000);
+    await lease.refresh();
+    expect(beats.map(({ atMs }) => atMs)).toEqual([3_000, 4_000]);
+    expect(beats.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  });
+
   it('is renewed as often as a shorter one demands, once a renewal says that it lasts no longer', async () => {
     leaseOf((nth) => nth === 1);
     await jest.advanceTimersByTimeAsync(INTERVAL_MS);

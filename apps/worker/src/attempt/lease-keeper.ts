@@ -68,6 +68,11 @@ export class LeaseKeeper {
     return this.losing.signal;
   }
 
+  /** How long the lease lasts, by what its last renewal said. */
+  get leaseSeconds(): number {
+    return this.leaseMs / 1_000;
+  }
+
   get end(): LeaseEnd | null {
     return this.ended;
   }
@@ -76,6 +81,13 @@ export class LeaseKeeper {
   beat(): Promise<void> {
     this.beating ??= this.begin();
     return this.beating.over;
+  }
+
+  /** Where a renewal is under way, which may hang, renew the lease by another; no longer than an interval. Never rejects. */
+  async refresh(): Promise<void> {
+    if (this.beating === null) return;
+    this.cut();
+    await this.beat();
   }
 
   private begin(): Beat {
@@ -101,9 +113,14 @@ export class LeaseKeeper {
     if (performance.now() - this.renewedAtMs > this.leaseMs) return this.over('lost');
     if (this.unanswered >= MOST_UNANSWERED) return this.arm();
     // It had a whole interval: its connection may lead nowhere, and the next takes another.
+    this.cut();
+    void this.beat();
+  }
+
+  /** The renewal under way is waited for no longer. */
+  private cut(): void {
     this.beating?.limit.abort();
     this.beating = null;
-    void this.beat();
   }
 
   private async renew(signal: AbortSignal): Promise<void> {
@@ -113,7 +130,7 @@ export class LeaseKeeper {
       const { progress, engineMs } = this.run;
       answer = await this.lifecycle.heartbeat(this.fence, { progress, engineMs }, signal);
     } catch (error) {
-      this.logger.warn({ err: error, job: this.fence.jobId }, 'a heartbeat failed');
+      if (!this.isClosed) this.logger.warn({ err: error, job: this.fence.jobId }, 'a heartbeat failed');
       return;
     }
     // One that was sent after it may have been answered before.
@@ -140,10 +157,12 @@ export class LeaseKeeper {
     if (end === 'lost') this.losing.abort();
   }
 
-  /** Stop renewing. */
+  /** Stop renewing, and end the renewal under way. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
-    await this.beating?.over;
+    const last = this.beating;
+    this.cut();
+    await last?.over;
   }
 }

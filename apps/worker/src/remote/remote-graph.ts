@@ -41,7 +41,13 @@ export class RemoteGraphs {
     const lease = new LeaseKeeper(jobs.lifecycle, claimed, leaseSeconds * 1_000, NOTHING_YET, this.logger);
     const over = joinSignals(lease.signal, ...(leaving === undefined ? [] : [leaving]));
     try {
-      return await this.whole(claimed, withClaim, over.signal);
+      const whole = await this.whole(claimed, withClaim, over.signal);
+      // Another attempt has a lease of its own.
+      if (whole.leaseToken !== claimed.leaseToken) return whole;
+      // Who runs it renews it an interval from now: by then it must not be over.
+      await lease.refresh();
+      over.signal.throwIfAborted();
+      return { ...whole, leaseSeconds: lease.leaseSeconds };
     } catch (error) {
       if (lease.end === 'lost' || isNotHeld(error)) throw error;
       this.logger.warn({ err: error, job: claimed.jobId }, 'an attempt ends without its graph');

@@ -185,6 +185,31 @@ describe('a claim of a large graph', () => {
     expect((await taking).claimed).toMatchObject({ workflow });
   });
 
+  it('has its lease renewed before it is run where a heartbeat hangs when the graph is there', async () => {
+    const beats: number[] = [];
+    const pool = poolOf((_schema, { path, signal }) => {
+      if (path === 'graph') return new Promise((resolve) => setTimeout(() => resolve({ workflow }), 5_000));
+      if (path !== 'heartbeats') return Promise.resolve({ claimed: attempt, left: null });
+      beats.push(performance.now() - startedAtMs);
+      return beats.length === 1 ? never(signal) : Promise.resolve({ answer: running });
+    });
+    const startedAtMs = performance.now();
+    const taking = pool.take(message(), worker);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect((await taking).claimed).toMatchObject({ workflow });
+    expect(beats).toEqual([expect.closeTo(3_333, -1), 5_000]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('is run with the lease that the last heartbeat named', async () => {
+    const slow = (): Promise<unknown> => new Promise((resolve) => setTimeout(() => resolve({ workflow }), 5_000));
+    const { pool } = gateway(slow, { ...running, leaseSeconds: 6 });
+    const taking = pool.take(message(), worker);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect((await taking).claimed).toMatchObject({ leaseSeconds: 6 });
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
   it('ends with its lease', async () => {
     const { pool, ends } = gateway(never, null);
     const ended = expect(pool.take(message(), worker)).rejects.toMatchObject({ name: 'AbortError' });

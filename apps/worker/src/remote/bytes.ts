@@ -2,10 +2,16 @@ import { Readable, Transform } from 'node:stream';
 import { joinSignals, type JoinedSignal } from '@millrace/platform';
 import { OutOfReach } from '../attempt';
 
-/** Of bytes that are read: from one to the next. How long all of them take depends on their number and on the link. */
-const BYTES_IDLE_MS = 60_000;
+/**
+ * Of bytes that are read: from one to the next. How long all of them take depends on their number and on the link. Shorter than who reads a model waits
+ * (`stallMs`): a link that stalls is found out first.
+ */
+const BYTES_IDLE_MS = 20_000;
 
 const PARTIAL = 206;
+
+/** Nothing came for too long. */
+export class Stalled extends Error {}
 
 /**
  * What ends a request: a time in which nothing came, or the signal of who asks. `onMore` is called with each piece that comes. Released when all of the
@@ -13,7 +19,7 @@ const PARTIAL = 206;
  */
 export function idleLimit(idleMs: number, signal?: AbortSignal): JoinedSignal & { onMore: () => void } {
   const idle = new AbortController();
-  const timer = setTimeout(() => idle.abort(new Error('nothing came any more')), idleMs).unref();
+  const timer = setTimeout(() => idle.abort(new Stalled('nothing came any more')), idleMs).unref();
   const joined = signal === undefined ? joinSignals(idle.signal) : joinSignals(idle.signal, signal);
   return {
     signal: joined.signal,

@@ -21,7 +21,7 @@ import type { EventPause } from './event-pause';
 import { GatewayUnreachable, isNotHeld, type GatewayClient, type GatewayRequest } from './gateway.client';
 import { uploadOutput, type RemoteBlob } from './output-upload';
 import { retried } from './retried';
-import { readFromStore, type StoreLinks } from './store-links';
+import type { StoreLinks } from './store-links';
 
 /** Events under way at most: one that comes while the gateway is slow is dropped, since a later one says more. */
 const MAX_EVENTS = 4;
@@ -173,12 +173,7 @@ export class RemoteAttempt {
 
   private bytesOf(id: string, url: string | null, from: number, signal?: AbortSignal): Promise<Readable> {
     const request = { method: 'GET', path: `inputs/${id}/content`, fence: this.claimed, from, signal } as const;
-    return this.access.links.orGateway(
-      url,
-      (link) => readFromStore(link, { from, signal }),
-      () => this.client.download(request),
-      signal,
-    );
+    return this.access.links.readOrGateway(url, { from, signal }, () => this.client.download(request));
   }
 
   private async doubtInput(id: string): Promise<boolean> {

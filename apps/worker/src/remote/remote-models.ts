@@ -10,7 +10,7 @@ import type { ClaimedAttempt } from '@millrace/jobs';
 import { modelFilesOfNode, parseWorkflow } from '@millrace/workflow';
 import { isNotHeld, type GatewayClient } from './gateway.client';
 import { retried } from './retried';
-import { readFromStore, type StoreLinks } from './store-links';
+import type { StoreLinks } from './store-links';
 
 /** Stands for the account of the pool's deployment: of its warm-up, and of the models that it names. The scopes of attempts are hashes. */
 export const WARM_UP_SCOPE = 'warm-up';
@@ -93,11 +93,8 @@ export class RemoteModels implements ModelSource {
     const common = { method: 'GET', signal, ...(fence !== undefined && { fence }) } as const;
     const { url } = await this.client.ask(GatewayModelPlaceSchema, { ...common, path });
     const headers = { range };
-    return this.links.orGateway(
-      url,
-      (link) => readFromStore(link, { headers, signal }),
-      () => this.client.download({ ...common, path: `${path}/content`, headers }),
-      signal,
+    return this.links.readOrGateway(url, { headers, signal }, () =>
+      this.client.download({ ...common, path: `${path}/content`, headers }),
     );
   }
 

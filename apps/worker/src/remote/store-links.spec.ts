@@ -164,6 +164,22 @@ it('a store that is away for the gateway, too, is reached by a link when it is b
   expect(await links.orGateway('http://store', byLinkAgain, () => Promise.resolve('by the gateway'))).toBe('by link');
 });
 
+it('a link that is answered and then stalls is followed by the gateway, for all bytes', async () => {
+  store = await serve((_request, response) => void response.writeHead(200).write('the'));
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    const bytes = await models.open({ accountId: 'scope', digest: 'a'.repeat(64) }, { start: 0, end: 9 }, never);
+    const stalled = expect(text(bytes)).rejects.toThrow(OutOfReach);
+    await jest.advanceTimersByTimeAsync(20_000);
+    await stalled;
+  } finally {
+    jest.useRealTimers();
+  }
+  expect(await readModel()).toBe(CONTENT.toString());
+  await stage();
+  expect(byLink).toEqual(['GET/model']);
+});
+
 it('a store that does not have the bytes is answered by it, not by the gateway', async () => {
   await storeThatAnswers(404);
   await expect(readModel()).rejects.toMatchObject({ fault: 'missing' });

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { BlobStoreError } from '@millrace/assets';
 import type { Logger } from '@millrace/platform';
 import { OutOfReach } from '../attempt';
-import { bytesFrom, idleLimit, request, restFrom } from './bytes';
+import { Stalled, bytesFrom, idleLimit, request, restFrom } from './bytes';
 import { BYTES_TIMEOUT_MS, type DownloadRequest } from './gateway.client';
 
 /** So long all bytes go through the gateway once a link led nowhere: a firewall that drops what it refuses costs 10 s each time. */
@@ -18,6 +18,8 @@ const SERVER_ERROR = 500;
  */
 export class StoreLinks {
   private avoidedUntilMs = Number.NEGATIVE_INFINITY;
+  /** A link that was answered, and then nothing came: the gateway is tried next. */
+  private stalled: { store: string; error: unknown } | null = null;
 
   constructor(private readonly logger: Pick<Logger, 'warn'>) {}
 
@@ -34,14 +36,42 @@ export class StoreLinks {
     signal?: AbortSignal,
   ): Promise<T> {
     if (url === null || performance.now() < this.avoidedUntilMs) return byGateway();
+    const { stalled } = this;
+    this.stalled = null;
+    if (stalled !== null) return this.instead(stalled, byGateway);
     try {
       return await byLink(url);
     } catch (error) {
       if (signal?.aborted === true || !isOfLink(error)) throw error;
-      const done = await byGateway();
-      this.avoid(new URL(url).host, error);
-      return done;
+      return this.instead({ store: new URL(url).host, error }, byGateway);
     }
+  }
+
+  /** The same for bytes that are read, of which a link may send some, or none, and then stall: those that are asked for next come by the gateway. */
+  async readOrGateway(
+    url: string | null,
+    request: Pick<DownloadRequest, 'from' | 'headers' | 'signal'>,
+    byGateway: () => Promise<Readable>,
+  ): Promise<Readable> {
+    const { signal } = request;
+    const byLink = async (link: string): Promise<Readable> => {
+      const bytes = await readFromStore(link, request);
+      return bytes.once('error', (error) => {
+        if (signal?.aborted !== true && error.cause instanceof Stalled) {
+          this.stalled = { store: new URL(link).host, error };
+        }
+      });
+    };
+    return this.orGateway(url, byLink, byGateway, signal);
+  }
+
+  private async instead<T>(
+    { store, error }: { store: string; error: unknown },
+    byGateway: () => Promise<T>,
+  ): Promise<T> {
+    const done = await byGateway();
+    this.avoid(store, error);
+    return done;
   }
 
   /**

@@ -119,11 +119,11 @@ describe('a request to the gateway', () => {
     };
     for (let sent = 1; sent <= 10; sent += 1) {
       await isThere(sent);
-      await jest.advanceTimersByTimeAsync(50_000);
+      await jest.advanceTimersByTimeAsync(15_000);
       answer?.write('1');
     }
     await isThere(11);
-    await jest.advanceTimersByTimeAsync(60_000);
+    await jest.advanceTimersByTimeAsync(20_000);
     expect(await failed).toBeInstanceOf(OutOfReach);
   });
 

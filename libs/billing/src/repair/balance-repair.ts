@@ -97,8 +97,11 @@ export class BalanceRepair {
     const states = await this.store.lots(tx, accountId, [...read.broughtBy, ...latest.broughtBy]);
     const brought = states.reduce((sum, lot) => sum + lot.broughtMicros, 0n);
     const ended = orphans.filter((orphan) => orphan.canEnd);
+    const left = orphans.filter((orphan) => !orphan.canEnd);
     const books = afterEnds(sums, ended);
-    const isPossible = books.heldMicros >= 0n && states.every((lot) => lot.broughtMicros >= 0n);
+    // A job whose hold the ledger lost could not end: it gives back what would not be there.
+    const toEnd = left.reduce((sum, hold) => sum + hold.heldMicros, await this.store.heldByJobs(tx, accountId));
+    const isPossible = books.heldMicros >= toEnd && states.every((lot) => lot.broughtMicros >= 0n);
     if (!isPossible || brought !== totalOf(sums)) throw contradiction();
     const stored = before ?? NO_BALANCE;
     const { changes: lots, drawnMicros } = rebuildLots(states, { ...books, drawnMicros: stored.drawnMicros });
@@ -106,7 +109,6 @@ export class BalanceRepair {
     if (grant !== null) lots.push(lotOf(grant));
     const after = { ...books, availableMicros: books.availableMicros + (grant?.micros ?? 0n), drawnMicros };
     const isChanged = ended.length > 0 || lots.length > 0 || !isSame(stored, after);
-    const left = orphans.filter((orphan) => !orphan.canEnd);
     return { isChanged, before: stored, after, lots, ended, left, grant };
   }
 

@@ -74,6 +74,13 @@ export class RepairStore {
       ORDER BY h.job_id`);
   }
 
+  /** What jobs that have not ended hold, by their own rows: their ends give it back, or charge it. */
+  async heldByJobs(tx: Statements, accountId: string): Promise<bigint> {
+    const [row] = await tx.rows<{ micros: bigint }>(Prisma.sql`
+      SELECT coalesce(sum(held_micros), 0)::bigint AS micros FROM jobs WHERE account_id = ${accountId}::uuid AND delivery <> 'done'`);
+    return row?.micros ?? 0n;
+  }
+
   /** The lots of an account, beside what its ledger says of each. @param broughtBy the transactions that brought it credits. */
   async lots(tx: Statements, accountId: string, broughtBy: readonly string[]): Promise<LotState[]> {
     const rows = await tx.rows<LotRow>(Prisma.sql`

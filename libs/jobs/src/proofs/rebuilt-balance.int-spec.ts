@@ -211,6 +211,20 @@ it('is refused where the hold of a job was ended twice while another job runs, w
   expect((await jobs.balance()).heldMicros).toBe(0n);
 });
 
+it('is refused where the ledger lost the hold of a job that runs, which its end gives back', async () => {
+  const running = await jobs.start();
+  if (running === null) throw new Error('no job was started');
+  const ofHold = Prisma.sql`SELECT id FROM ledger_transactions WHERE job_id = ${running.jobId}::uuid AND kind = 'hold'`;
+  await tamper(
+    Prisma.sql`DELETE FROM ledger_entries WHERE transaction_id IN (${ofHold})`,
+    Prisma.sql`DELETE FROM ledger_transactions WHERE job_id = ${running.jobId}::uuid AND kind = 'hold'`,
+  );
+  await expect(compare()).rejects.toMatchObject({ code: 'invalid_request' });
+  await expect(rebuild()).rejects.toMatchObject({ code: 'invalid_request' });
+  await jobs.end(running, 5_000, 'succeeded');
+  expect((await jobs.balance()).heldMicros).toBe(0n);
+});
+
 it('takes part in what jobs hold and end meanwhile, and loses nothing of it', async () => {
   await tamper(balanceSql(Prisma.sql`available_micros = available_micros + 7`));
   const claimed = await jobs.start();

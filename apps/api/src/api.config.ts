@@ -98,7 +98,7 @@ export const apiSettings = {
   ),
   anonymousRateLimitPerMinute: setting(
     'ANONYMOUS_RATE_LIMIT_PER_MINUTE',
-    'Requests that one address may send in a minute to what needs no credential: the API documents, and events of the payment provider; of signed links ten times as many.',
+    'Requests that one address may send in a minute to what needs no credential: the API documents, and events of the payment provider; of signed links ten times as many, of files of the consoles twenty times.',
     integer({ min: 1, max: 2_000_000_000 }).default(1_200),
   ),
   estimatesPerMinute: setting(

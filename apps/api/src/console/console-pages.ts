@@ -38,7 +38,7 @@ export class ConsolePages {
     // Names the route in the metrics.
     request.route = { path: this.path };
     if (request.method !== 'GET' && request.method !== 'HEAD') throw notSupported(request);
-    this.limits.takeAnonymous(request, { by: 'nothing' });
+    this.limits.takeFile(request);
     if (isFolderItself(request)) {
       response.writeHead(308, { Location: `${this.path}/`, 'Content-Length': '0' }).end();
       return;

@@ -12,12 +12,15 @@ import type { Visitor } from './visitor';
 const POLLS_PER_REQUEST = 10;
 /** Answers of jobs hold many links, and many who follow them may share an address. */
 const LINKS_PER_REQUEST = 10;
+/** A page of a console takes some twenty files, and the people of an office share an address. */
+const FILES_PER_REQUEST = 20;
 /** What each limit counts, as refusals name it. */
 const NOUNS = {
   requests: 'requests',
   polls: 'polls',
   anonymous: 'requests without a credential',
   links: 'requests of links',
+  files: "requests of the console's files",
   estimates: 'estimates',
   sends: 'tests, replays and repeated deliveries',
 };
@@ -80,6 +83,12 @@ export class RequestLimits {
     if (by === 'signed_link')
       this.count(request, networkOf(request), { policy: 'links', limit: limit * LINKS_PER_REQUEST });
     else this.count(request, networkOf(request), { policy: 'anonymous', limit });
+  }
+
+  /** Count a request of a console's file, by its network. @throws Refusal `rate_limited`. */
+  takeFile(request: Request): void {
+    const limit = this.settings.anonymousRateLimitPerMinute * FILES_PER_REQUEST;
+    this.count(request, networkOf(request), { policy: 'files', limit });
   }
 
   /**

@@ -41,8 +41,8 @@ export type DeploymentOrder = Omit<DeploymentDraft, 'engine' | 'priceMicrosPerSe
 export type DeploymentReorder = Omit<DeploymentChanges, 'engine' | 'warmUp'> & Partial<Pick<DeploymentOrder, 'warmUp'>>;
 
 /**
- * How deployments come, change and go. All of it runs in the transaction of the act that records it; the caller calls `forget`
- * of the deployments after the commit.
+ * How deployments come, change and go. What takes a transaction runs in that of the act which records it; the caller calls `forget` of the
+ * deployments after the commit.
  */
 export class DeploymentLife {
   constructor(

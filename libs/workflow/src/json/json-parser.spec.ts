@@ -103,6 +103,18 @@ describe('parseJson', () => {
     '"\\u',
   ])('agrees with JSON.parse on the string %j', expectSameAsNative);
 
+  it('accepts and refuses the same long strings as JSON.parse, wherever a character stands that JSON gives a meaning to', () => {
+    const long = fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), jsonCharacter), { maxLength: 4 });
+    fc.assert(
+      fc.property(long, fc.constantFrom('', '"', '"]'), (runs, end) => {
+        const inside = runs.map(([length, character]) => 'é'.repeat(length) + character).join('');
+        expectSameAsNative(`["${inside}${end}`);
+        expectSameAsNative(`["${'x'.repeat(64)}${inside}${end}`);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   it('agrees with JSON.parse on duplicate names and on __proto__', () => {
     expectSameAsNative('{"b":1,"a":2,"b":3,"10":0,"9":0,"__proto__":{"x":1}}');
   });

@@ -28,6 +28,11 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
+/** After so many plain characters `PLAIN` reads on: a call of it costs as much as a few dozen, and then it is four times as fast. */
+const LONG_STRING = 64;
+/** Characters that stand for themselves in a string, from `lastIndex` on. */
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+
 /**
  * Reads a JSON text (RFC 8259: exactly what `JSON.parse` accepts, to the byte) in one pass, in time linear in its length.
  *
@@ -150,6 +155,7 @@ class Reader {
     const { text } = this;
     const start = this.at;
     let at = start + 1;
+    let plainFrom = at;
     let escaped = false;
     for (;;) {
       const code = text.charCodeAt(at);
@@ -157,8 +163,10 @@ class Reader {
       if (code === BACKSLASH) {
         escaped = true;
         at = this.afterEscape(at);
+        plainFrom = at;
       } else if (code >= 0x20) {
         at += 1;
+        if (at - plainFrom === LONG_STRING) at = this.afterPlain(at);
       } else {
         this.at = at;
         throw this.expected('a closing quote, with control characters inside strings escaped');
@@ -166,6 +174,12 @@ class Reader {
     }
     this.at = at + 1;
     return escaped ? (JSON.parse(text.slice(start, at + 1)) as string) : text.slice(start + 1, at);
+  }
+
+  private afterPlain(from: number): number {
+    PLAIN.lastIndex = from;
+    PLAIN.test(this.text);
+    return PLAIN.lastIndex;
   }
 
   private afterEscape(backslash: number): number {

@@ -35,20 +35,27 @@ describe('what bodies ask for', () => {
     expect(begun.at(-1)).toBe('second');
   });
 
-  it('waits three times as long as threads worked on the last large one of its account, also where that one has been answered', async () => {
-    jest.useFakeTimers();
-    try {
-      await inTurn(of('c'), large, async (spend) => spend(100));
-      let hasBegun = false;
-      const second = inTurn(of('c'), large, async () => void (hasBegun = true));
-      await jest.advanceTimersByTimeAsync(299);
-      expect(hasBegun).toBe(false);
-      await jest.advanceTimersByTimeAsync(1);
-      await second;
-    } finally {
-      jest.useRealTimers();
-    }
-  });
+  it.each([
+    [10, 30],
+    [30, 180],
+    [100, 1_200],
+  ])(
+    'waits three times as long as threads worked on the last large one of its account, up to four times that where they worked long, also where that one has been answered: %d ms',
+    async (spentMs, restMs) => {
+      jest.useFakeTimers();
+      try {
+        await inTurn(of(`c${spentMs}`), large, async (spend) => spend(spentMs));
+        let hasBegun = false;
+        const second = inTurn(of(`c${spentMs}`), large, async () => void (hasBegun = true));
+        await jest.advanceTimersByTimeAsync(restMs - 1);
+        expect(hasBegun).toBe(false);
+        await jest.advanceTimersByTimeAsync(1);
+        await second;
+      } finally {
+        jest.useRealTimers();
+      }
+    },
+  );
 
   it('waits three times as long after the longest examination that there is, too', async () => {
     jest.useFakeTimers();

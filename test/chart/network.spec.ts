@@ -114,6 +114,23 @@ describe('the network policy', () => {
     );
   });
 
+  it.each([
+    [6432, 5432, ['10.1.0.0/24:5432', '10.1.0.0/24:6432']],
+    [6432, 0, ['10.1.0.0/24:6432']],
+    [5432, 5432, ['10.1.0.0/24:5432']],
+  ])(
+    'opens a pooler on port %i, and PostgreSQL itself on directPort %i, to all that connect',
+    async (port, directPort, open) => {
+      const manifests = await render('ha', { postgres: { external: { port, directPort } } });
+      const connecting = podsOf(manifests).filter(({ component }) => component !== 'test');
+      expect(connecting.map(({ component }) => component)).toEqual(expect.arrayContaining(['migrate', 'fleet']));
+      for (const pod of connecting) {
+        const ways = flows(manifests, pod, 'egress').filter((way) => way.startsWith('10.1.0.0/24:'));
+        expect([pod.component, ways]).toEqual([pod.component, open]);
+      }
+    },
+  );
+
   it('opens the internet to workers that the fleet makes of a class with `reach`, to no others of it', () => {
     const manifests = of('ha');
     const template = podsOf(manifests).find(({ labels }) => labels['millrace/pool'] === GPU_POOL);

@@ -72,4 +72,21 @@ describe('what is said after an installation', () => {
     expect(signedIn).toContain('make a token on its screen Operators');
     expect(signedIn).toContain('Millrace-Reason: the%20first%20account');
   });
+
+  it('says that the network policy opens one port to a pooler and to PostgreSQL itself', async () => {
+    const notesWith = (more: object): Promise<string> => {
+      const external = {
+        existingSecret: 'database',
+        directKey: 'direct',
+        port: 6432,
+        peers: [{ podSelector: {} }],
+        ...more,
+      };
+      return notesOf({ postgres: { bundled: { enabled: false }, external } });
+    };
+    const note =
+      'The network policy opens port 6432 to the pooler and to PostgreSQL itself: set postgres.external.directPort';
+    expect(await notesWith({})).toContain(note);
+    for (const more of [{ directPort: 5432 }, { directKey: '' }]) expect(await notesWith(more)).not.toContain(note);
+  });
 });

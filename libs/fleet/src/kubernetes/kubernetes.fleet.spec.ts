@@ -229,6 +229,17 @@ describe('the fleet of a Kubernetes cluster', () => {
     expect(after.some(({ id }) => id === gone)).toBe(false);
   });
 
+  it('keeps a pod in which the engine of a worker that was ready is started again', async () => {
+    await apply(1);
+    const [kept] = await running(1);
+    cluster.standIn.pods.restartEngine(kept?.id ?? '');
+    const { writes } = cluster.standIn;
+    expect(await only()).toMatchObject({ id: kept?.id, phase: 'running' });
+    await apply(1);
+    expect(cluster.standIn.writes).toBe(writes);
+    expect((await running(1)).map(({ id }) => id)).toEqual([kept?.id]);
+  });
+
   it('starts others where a node is gone with all that ran on it', async () => {
     await apply(2, { engineClass: gpu });
     const before = await running(2);

@@ -1,3 +1,4 @@
+import type { Member } from '../fleet';
 import type { ContainerStatus, PodObject, PodSpec } from './objects';
 import { memberOf } from './pod-member';
 
@@ -111,6 +112,51 @@ describe('a pod as a member of its group', () => {
     ['is on a node that is gone', pod({ phase: 'Running', reason: 'NodeLost' }), 'lost', 'its node is gone'],
   ])('%s', (_what, given, phase, reason) => {
     expect(memberOf(given, 'r', NOW)).toMatchObject({ id: 'p', host: 'p', pid: null, revision: 'r', phase, reason });
+  });
+
+  describe('with an engine in a container beside its worker, which crashes', () => {
+    const [before, start, after] = ['2025-12-31T23:00:00Z', '2025-12-31T23:01:00Z', '2025-12-31T23:09:00Z'];
+    const killed = { exitCode: 137, reason: 'Error' };
+    const backOff = { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: { terminated: killed } };
+    const crashed = (
+      engine: Partial<ContainerStatus>,
+      ready: { status: string; lastTransitionTime: string },
+      worker: ContainerStatus['state'] = { running: { startedAt: start } },
+    ): Pick<Member, 'phase' | 'reason'> => {
+      const status = container({ state: worker });
+      const conditions = [{ type: 'Ready', ...ready }];
+      return memberOf(
+        pod({ ...status, conditions, initContainerStatuses: [{ name: 'comfyui', ...engine }] }),
+        'r',
+        NOW,
+      );
+    };
+    const never = { status: 'False', lastTransitionTime: before };
+    const once = { status: 'False', lastTransitionTime: after };
+
+    it.each<[string, Partial<ContainerStatus>]>([
+      ['for the first time', { state: { terminated: killed } }],
+      ['again and again', backOff],
+    ])('%s, has failed until its worker was ready, and goes on from then on', (_what, engine) => {
+      expect(crashed(engine, never)).toMatchObject({ phase: 'failed', reason: 'it ended with code 137' });
+      for (const ready of [once, { ...once, status: 'True' }])
+        expect(crashed(engine, ready)).toMatchObject({
+          phase: 'running',
+          reason: 'comfyui is started again: it ended with code 137',
+        });
+    });
+
+    it.each<[string, ContainerStatus['state']]>([
+      ['has not run yet', { waiting: { reason: 'PodInitializing' } }],
+      ['ends as well', { terminated: { exitCode: 3 } }],
+    ])('has failed where its worker %s', (_what, worker) => {
+      expect(crashed(backOff, once, worker)).toMatchObject({ phase: 'failed', reason: 'it ended with code 137' });
+    });
+
+    it('runs as any other once the engine is up again', () => {
+      const restarted = { state: { running: { startedAt: after } }, lastState: { terminated: killed } };
+      expect(crashed(restarted, once)).toMatchObject({ phase: 'running', reason: null, startedAt: new Date(start) });
+    });
   });
 
   it.each([

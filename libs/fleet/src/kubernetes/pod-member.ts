@@ -104,13 +104,42 @@ function stateOf(pod: PodObject): Pick<Member, 'phase' | 'reason'> {
     const ended = containers.map(endOf).find((end) => end !== null);
     return { phase: 'failed', reason: evictionOf(pod) ?? ended ?? 'its worker ended' };
   }
-  const crashed = containers.find(hasCrashed);
-  if (crashed !== undefined) return { phase: 'failed', reason: endOf(crashed) ?? 'its worker ended' };
+  const crashes = containers.filter(hasCrashed);
+  if (crashes[0] !== undefined) return crashedAs(pod, crashes[0], crashes);
   const waiting = containers.map(waitOf).find((wait) => wait !== null);
   if (waiting !== undefined) return { phase: 'starting', reason: waiting };
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (scheduled?.status === 'False') return { phase: 'starting', reason: unscheduled(scheduled.message ?? '') };
   return { phase: status?.phase === 'Running' ? 'running' : 'starting', reason: null };
+}
+
+/**
+ * A worker that was ready outlives its engine, which is started again in place and warmed up: a new pod would load its models again.
+ * One whose engine does not come back is overdue.
+ */
+function crashedAs(
+  pod: PodObject,
+  first: ContainerStatus,
+  crashes: readonly ContainerStatus[],
+): Pick<Member, 'phase' | 'reason'> {
+  const end = endOf(first) ?? 'its worker ended';
+  const sidecars = pod.status?.initContainerStatuses ?? [];
+  const goesOn = wasReady(pod) && crashes.every((one) => sidecars.includes(one));
+  return goesOn
+    ? { phase: 'running', reason: `${first.name} is started again: ${end}` }
+    : { phase: 'failed', reason: end };
+}
+
+/**
+ * Its worker has been ready since it began to run. A worker's engines are up and warm by then, while its container counts as started
+ * before. The condition keeps the time of its last change: where it never was true, that is from before.
+ */
+function wasReady({ status }: PodObject): boolean {
+  const worker = status?.containerStatuses?.find(({ name }) => name === 'worker');
+  const startedAt = worker?.state?.running?.startedAt;
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  if (startedAt === undefined || ready === undefined) return false;
+  return ready.status === 'True' || Date.parse(ready.lastTransitionTime ?? '') > Date.parse(startedAt);
 }
 
 /**

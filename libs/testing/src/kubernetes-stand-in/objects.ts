@@ -44,7 +44,8 @@ export interface StoredPod {
   status: {
     phase: string;
     reason?: string;
-    conditions: { type: string; status: string; message?: string }[];
+    conditions: { type: string; status: string; message?: string; lastTransitionTime?: string }[];
+    initContainerStatuses?: { name: string; state: object }[];
     containerStatuses: { name: string; state: object; lastState?: object }[];
   };
 }

@@ -74,6 +74,18 @@ export class Pods {
     this.processes.get(name)?.kill('SIGKILL');
   }
 
+  /** The engine beside its worker ends and is about to be started again, as one that hung: the pod is not ready meanwhile. */
+  restartEngine(name: string): void {
+    const pod = this.all.get(name);
+    if (pod === undefined) throw new Error(`there is no pod ${name}`);
+    pod.status.initContainerStatuses = [{ name: 'comfyui', state: { terminated: { exitCode: 137, reason: 'Error' } } }];
+    // Kubernetes says it to the second, in which its worker may have begun.
+    const lastTransitionTime = new Date(Date.now() + 1_000).toISOString();
+    pod.status.conditions = pod.status.conditions.map((condition) =>
+      condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
+    );
+  }
+
   /** Its node gives it up, as one that is taken back does: it has ended, and stays to be seen. */
   disrupt(name: string): void {
     const [pod, child] = [this.all.get(name), this.processes.get(name)];

@@ -90,6 +90,29 @@ livenessProbe:
   terminationGracePeriodSeconds: 10
 {{- end -}}
 
+{{- /*
+How many pods of a Deployment with an autoscaler the manifest names: (list $root "name" "hpa"), or "keda". Empty: none, as the autoscaler
+decides. Helm takes a field away that its manifest before had, and Kubernetes then runs one pod: a Deployment that had a number when
+its autoscaler came keeps the one that runs, and carries the annotation by which the next upgrade knows that.
+*/ -}}
+{{- define "millrace.keptReplicas" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $keda := eq (index . 2) "keda" -}}
+{{- $found := lookup "apps/v1" "Deployment" $root.Release.Namespace $name -}}
+{{- if $found -}}
+{{- $object := ternary (list "keda.sh/v1alpha1" "ScaledObject") (list "autoscaling/v2" "HorizontalPodAutoscaler") $keda -}}
+{{- $scaled := false -}}
+{{- if $root.Capabilities.APIVersions.Has (index $object 0) -}}
+{{- $scaled = lookup (index $object 0) (index $object 1) $root.Release.Namespace $name -}}
+{{- end -}}
+{{- if or (not $scaled) (hasKey ($found.metadata.annotations | default dict) "millrace/replicas") -}}
+{{- /* A HorizontalPodAutoscaler leaves a Deployment at 0. */ -}}
+{{- max (ternary 0 1 $keda) (int (get $found.spec "replicas" | toString | default "1")) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- /* A variable from a Secret: (list "NAME" "secret" "key"). */ -}}
 {{- define "millrace.secretEnv" -}}
 - name: {{ index . 0 }}

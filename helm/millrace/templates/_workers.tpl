@@ -11,6 +11,10 @@ makes those of deployments: it gives them name, pool, replicas, selector, and wh
 {{- if $key }}
 {{- $selector = printf "%s\nmillrace/pool: %s" $selector ($key | quote) }}
 {{- end }}
+{{- $kept := "" }}
+{{- if and $key (ne $pool.autoscaling.kind "none") }}
+{{- $kept = include "millrace.keptReplicas" (list $root $name $pool.autoscaling.kind) }}
+{{- end }}
 {{- $stop := 30 }}
 {{- $grace := add $pool.drainSeconds $stop 15 }}
 {{- $sidecar := and (eq $pool.engine "comfyui") (eq $pool.comfyui.mode "sidecar") }}
@@ -27,9 +31,14 @@ metadata:
     {{- if $key }}
     millrace/pool: {{ $key | quote }}
     {{- end }}
+  {{- if $kept }}
+  annotations: { millrace/replicas: kept }
+  {{- end }}
 spec:
   {{- if eq $pool.autoscaling.kind "none" }}
   replicas: {{ $pool.replicas }}
+  {{- else if $kept }}
+  replicas: {{ $kept }}
   {{- end }}
   strategy:
     type: RollingUpdate

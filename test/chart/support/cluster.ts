@@ -13,7 +13,9 @@ const NAMESPACE = 'apps';
 const KINDS: Record<string, string[]> = {
   v1: ['ConfigMap', 'PersistentVolumeClaim', 'Pod', 'Secret', 'Service', 'ServiceAccount'],
   'apps/v1': ['Deployment', 'StatefulSet'],
+  'autoscaling/v2': ['HorizontalPodAutoscaler'],
   'batch/v1': ['Job'],
+  'keda.sh/v1alpha1': ['ScaledObject'],
   'networking.k8s.io/v1': ['Ingress', 'NetworkPolicy'],
   'policy/v1': ['PodDisruptionBudget'],
 };
@@ -57,10 +59,11 @@ export class Cluster {
     await rm(this.folder, { recursive: true });
   }
 
-  /** Bring the release `rel` to the chart with a value set, from any state. @throws with Helm's sentence. */
-  async upgrade(set: string): Promise<void> {
-    const values = ['--values', ciFile(set)];
-    await this.run(['upgrade', 'rel', CHART, '--install', '--disable-openapi-validation', '--no-hooks', ...values]);
+  /** Bring the release `rel` to the chart with a value set, with `over` over it, from any state. @throws with Helm's sentence. */
+  async upgrade(set: string, over: object = {}): Promise<void> {
+    const values = ['--values', ciFile(set), '--values', '-'];
+    const args = ['upgrade', 'rel', CHART, '--install', '--disable-openapi-validation', '--no-hooks', ...values];
+    await this.run(args, over);
   }
 
   async uninstall(): Promise<void> {
@@ -79,12 +82,28 @@ export class Cluster {
     delete (secret.data as Record<string, string>)[field];
   }
 
+  /** Pods of a Deployment; one without a number has 1. */
+  replicasOf(name: string): number {
+    return (this.deployment(name).spec as { replicas?: number }).replicas ?? 1;
+  }
+
+  /** Change that number, as an autoscaler does. */
+  scale(name: string, replicas: number): void {
+    (this.deployment(name).spec as { replicas?: number }).replicas = replicas;
+  }
+
+  private deployment(name: string): Manifest {
+    const found = this.list('Deployment').find(({ metadata }) => metadata.name === name);
+    if (found === undefined) throw new Error(`there is no Deployment ${name}`);
+    return found;
+  }
+
   private get config(): string {
     return join(this.folder, 'config.json');
   }
 
-  private async run(args: string[]): Promise<void> {
-    const { code, stderr } = await helm([...args, '--namespace', NAMESPACE, '--kubeconfig', this.config]);
+  private async run(args: string[], values: object = {}): Promise<void> {
+    const { code, stderr } = await helm([...args, '--namespace', NAMESPACE, '--kubeconfig', this.config], values);
     if (code !== 0) throw new Error(stderr);
   }
 

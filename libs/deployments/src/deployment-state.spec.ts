@@ -5,6 +5,7 @@ import { deploymentState, isIdle, type DeploymentFacts } from './deployment-stat
 const running: DeploymentFacts = {
   desiredState: 'running',
   minWorkers: 0,
+  ownerSuspended: false,
   everServed: false,
   readyWorkers: 0,
   wentInOrder: false,
@@ -13,6 +14,7 @@ const running: DeploymentFacts = {
 const anyFacts: fc.Arbitrary<DeploymentFacts> = fc.record({
   desiredState: fc.constantFrom('running', 'stopped'),
   minWorkers: fc.nat(3),
+  ownerSuspended: fc.boolean(),
   everServed: fc.boolean(),
   readyWorkers: fc.nat(3),
   wentInOrder: fc.boolean(),
@@ -25,6 +27,11 @@ describe('the state of a deployment', () => {
     ['ready with a ready worker', { everServed: true, readyWorkers: 1 }, 'ready'],
     ['ready when it was scaled to nothing in order', { everServed: true, wentInOrder: true }, 'ready'],
     ['starting when it is never to be without', { everServed: true, wentInOrder: true, minWorkers: 1 }, 'starting'],
+    [
+      'ready when its account was suspended, which keeps no workers, and they went in order',
+      { everServed: true, wentInOrder: true, minWorkers: 1, ownerSuspended: true },
+      'ready',
+    ],
     ['stopped when its operator wants that, with any workers', { desiredState: 'stopped', readyWorkers: 2 }, 'stopped'],
   ])('is %s', (_, facts, state) => expect(deploymentState({ ...running, ...facts })).toBe(state));
 

@@ -5,6 +5,8 @@ export interface DeploymentFacts {
   desiredState: 'running' | 'stopped';
   /** Workers that are kept without work; 0: none has to be. */
   minWorkers: number;
+  /** Its account is suspended, which keeps no workers without work. */
+  ownerSuspended: boolean;
   /** It has had a worker at some time. */
   everServed: boolean;
   /** Workers that are ready and sent a heartbeat lately. */
@@ -26,5 +28,6 @@ export function deploymentState(facts: DeploymentFacts): DeploymentState {
 
 /** True for a deployment that is ready without a worker. */
 export function isIdle(facts: DeploymentFacts): boolean {
-  return facts.desiredState === 'running' && facts.readyWorkers === 0 && facts.minWorkers === 0 && facts.wentInOrder;
+  const keepsNone = facts.minWorkers === 0 || facts.ownerSuspended;
+  return facts.desiredState === 'running' && facts.readyWorkers === 0 && keepsNone && facts.wentInOrder;
 }

@@ -117,6 +117,42 @@ it('a pool at zero starts as many workers as its jobs need by what its latest on
   expect(world.started).toEqual([poolId]);
 });
 
+it('a suspended account keeps no workers without work, those of its jobs run on, and it has all again afterwards', async () => {
+  const [poolId, otherPoolId] = [await world.deploy(2), newId()];
+  const { models } = world.test.database;
+  await models.pool.create({ data: { id: otherPoolId, engine: 'cpu' } });
+  const version = { ...{ deploymentId: poolId, number: 2, poolId: otherPoolId, engineClass: 'cpu' }, idleSeconds: 600 };
+  await models.deploymentVersion.create({ data: { ...version, minWorkers: 1, maxWorkers: 5, weight: 0 } });
+  const [controller, counts] = [
+    world.controller(),
+    () => [poolId, otherPoolId].map((id) => world.membersOf(id).length),
+  ];
+  const steps = async (): Promise<void> => {
+    for (let step = 0; step < 3; step += 1) {
+      await controller.step();
+      await world.settle();
+    }
+  };
+  await steps();
+  expect(counts()).toEqual([2, 1]);
+  const [working = ''] = await world.workersOf(poolId);
+  world.demands.set(poolId, busy([working]));
+  await models.account.updateMany({ data: { status: 'suspended' } });
+  await steps();
+  expect(await world.workersOf(poolId)).toEqual([working]);
+  expect(counts()).toEqual([1, 0]);
+  world.demands.clear();
+  await steps();
+  expect(counts()).toEqual([0, 0]);
+  expect(await groups()).toMatchObject([
+    { phase: 'idle', stuck: false },
+    { phase: 'idle', stuck: false },
+  ]);
+  await models.account.updateMany({ data: { status: 'active' } });
+  await steps();
+  expect(counts()).toEqual([2, 1]);
+});
+
 describe('workers that can run nothing', () => {
   const report = { state: 'ready' as const, residentModels: [], problem: null };
   const store = new WorkerStore();

@@ -44,15 +44,20 @@ export interface PoolWorker extends Pick<WorkerStart, 'scheduleMs' | 'pullMs' | 
 const busyGroup = (poolId: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`JOIN fleet_groups g ON g.pool_id = ${poolId} AND g.phase <> 'idle'`;
 
+/** All that a suspended account sends is refused: only its jobs need workers, which run to their end. */
+const isServed = Prisma.sql`owner.status <> 'suspended'`;
+
 const ownVersions = Prisma.sql`
-  SELECT d.pool_id, coalesce(d.engine_class, p.engine) AS engine_class, d.min_workers, d.max_workers, d.idle_seconds,
+  SELECT d.pool_id, coalesce(d.engine_class, p.engine) AS engine_class, CASE WHEN ${isServed} THEN d.min_workers ELSE 0 END AS min_workers,
+         d.max_workers, CASE WHEN ${isServed} THEN d.idle_seconds ELSE 0 END AS idle_seconds,
          d.desired_state = 'stopped' AS stopped, d.deleted_at IS NOT NULL AS deleted
-  FROM deployments d JOIN pools p ON p.id = d.pool_id`;
+  FROM deployments d JOIN pools p ON p.id = d.pool_id JOIN accounts owner ON owner.id = d.account_id`;
 
 const otherVersions = Prisma.sql`
-  SELECT v.pool_id, coalesce(v.engine_class, p.engine), CASE WHEN v.ended_at IS NULL THEN v.min_workers ELSE 0 END, v.max_workers,
-         CASE WHEN v.ended_at IS NULL THEN v.idle_seconds ELSE 0 END, d.desired_state = 'stopped', d.deleted_at IS NOT NULL
-  FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id JOIN pools p ON p.id = v.pool_id`;
+  SELECT v.pool_id, coalesce(v.engine_class, p.engine), CASE WHEN v.ended_at IS NULL AND ${isServed} THEN v.min_workers ELSE 0 END, v.max_workers,
+         CASE WHEN v.ended_at IS NULL AND ${isServed} THEN v.idle_seconds ELSE 0 END, d.desired_state = 'stopped', d.deleted_at IS NOT NULL
+  FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id JOIN pools p ON p.id = v.pool_id
+  JOIN accounts owner ON owner.id = d.account_id`;
 
 /**
  * The SQL of what a fleet needs to know of deployments and workers, which `libs/deployments` owns. It is asked every second, and reads nothing of
@@ -61,7 +66,7 @@ const otherVersions = Prisma.sql`
 export class ServedPoolStore {
   /**
    * Every version of a deployment that takes jobs, and those of which the fleet still knows something, or which still have jobs: a
-   * version that has ended runs what it has, and keeps no workers without.
+   * version that has ended runs what it has, and keeps no workers without. Neither do those of a suspended account.
    *
    * @param working ids of the pools with jobs that wait or run.
    */

@@ -34,7 +34,10 @@ export const AccountUpdateSchema = z
     status: z
       .enum(ACCOUNT_STATUSES)
       .optional()
-      .meta({ description: 'All requests of a suspended account are refused; its jobs run to their end.' }),
+      .meta({
+        description:
+          'All requests of a suspended account are refused. Its jobs run to their end, and its deployments keep no workers without work.',
+      }),
     ...limitChanges,
   })
   .meta({

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 
@@ -30,14 +31,26 @@ export function readJson(path) {
  * @param {string} path
  * @param {string} content
  * @param {number} [mode]
+ * @param {{ durable?: boolean }} [options] `durable`: also where the machine stops meanwhile, which costs a write to the disk
  */
-export function writeWhole(path, content, mode = 0o644) {
+export function writeWhole(path, content, mode = 0o644, { durable = false } = {}) {
   const aside = `${path}.${process.pid}`;
   try {
-    writeFileSync(aside, content, { mode });
+    writeFileSync(aside, content, { mode, flush: durable });
     renameSync(aside, path);
+    if (durable) flush(dirname(path));
   } finally {
     rmSync(aside, { force: true });
+  }
+}
+
+/** @param {string} folder whose names are to outlive the machine */
+function flush(folder) {
+  const opened = openSync(folder, 'r');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
   }
 }
 
@@ -45,9 +58,10 @@ export function writeWhole(path, content, mode = 0o644) {
  * @param {string} path
  * @param {unknown} value
  * @param {number} [mode]
+ * @param {{ durable?: boolean }} [options]
  */
-export function writeJson(path, value, mode) {
-  writeWhole(path, `${JSON.stringify(value, null, 2)}\n`, mode);
+export function writeJson(path, value, mode, options) {
+  writeWhole(path, `${JSON.stringify(value, null, 2)}\n`, mode, options);
 }
 
 /** @param {...(string | Buffer)} parts */

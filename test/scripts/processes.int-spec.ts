@@ -1,12 +1,20 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '@millrace/testing';
+import { Scope } from '../../scripts/lib/command/scope.mjs';
+import { claimFolder } from '../../scripts/lib/services/data-folder.mjs';
 import { Lock, tryLock } from '../../scripts/lib/system/lock.mjs';
-import { endProcess, identify, isRunning, type ProcessIdentity } from '../../scripts/lib/system/processes.mjs';
+import {
+  endProcess,
+  identify,
+  isRunning,
+  ownPlace,
+  type ProcessIdentity,
+} from '../../scripts/lib/system/processes.mjs';
 
 const LIB = pathToFileURL(join(__dirname, '..', '..', 'scripts', 'lib')).href;
 const KILL = { signal: 'SIGKILL', waitMs: 60_000 } as const;
@@ -99,6 +107,43 @@ describe('a lock', () => {
     await once(child, 'exit');
     expect(await tryLock(path)).toBeInstanceOf(Lock);
     expect(isRunning(tool.identity)).toBe(false);
+  });
+
+  describe('of a process that is not to be seen', () => {
+    const path = (): string => join(folder, 'a.lock');
+    /** As another host or container would have written it. */
+    const write = (place: object, more: object = {}): void => {
+      const holder = { pid: process.pid, startedAt: 'unknown' };
+      writeFileSync(path(), JSON.stringify({ id: 'other', holder, place: { ...ownPlace(), ...place }, ...more }));
+    };
+
+    it.each([
+      ['another container', { pids: 'pid:[1]' }, undefined],
+      ['another host', { host: 'other', boot: 'other' }, 'other'],
+      ['a container of another host', { host: 'other', pids: 'pid:[1]', boot: 'other' }, 'other'],
+    ])('in %s is held', async (_what, place, host = ownPlace().host) => {
+      write(place);
+      const before = readFileSync(path(), 'utf8');
+      expect(await tryLock(path())).toMatchObject({ pid: process.pid, host });
+      expect([readFileSync(path(), 'utf8'), readdirSync(folder)]).toEqual([before, ['a.lock']]);
+    });
+
+    it.each([
+      ['here', {}],
+      ['on this machine before it was started again', { boot: 'other' }],
+      ['in a container of this machine before that was started again', { boot: 'other', pids: 'pid:[1]' }],
+    ])('%s is taken over', async (_what, place) => {
+      write(place);
+      expect(await tryLock(path())).toBeInstanceOf(Lock);
+    });
+
+    it('keeps a data folder from a second stack, and says what to do', async () => {
+      write({ host: 'other' });
+      renameSync(path(), join(folder, 'supervisor.lock'));
+      await expect(claimFolder(new Scope(), folder)).rejects.toThrow(
+        `(other, pid ${process.pid}): stop it there, or choose another --data. If it runs no longer, remove ${folder}/supervisor.lock.`,
+      );
+    });
   });
 
   it('that is no lock file is replaced', async () => {

@@ -6,7 +6,7 @@ import {
   HOME,
   Lock,
   endProcess,
-  isRunning,
+  holderOf,
   makeFolder,
   readJson,
   readLock,
@@ -68,7 +68,9 @@ export async function claimFolder(scope, path) {
   const held = await tryLock(folder.at(LOCK));
   if (!(held instanceof Lock)) {
     throw new Failure(
-      `A stack already runs on ${folder.path} (pid ${held.pid}): stop it first, or choose another --data.`,
+      held.host === undefined
+        ? `A stack already runs on ${folder.path} (pid ${held.pid}): stop it first, or choose another --data.`
+        : `A stack runs on ${folder.path} on another host or in another container (${held.host}, pid ${held.pid}): stop it there, or choose another --data. If it runs no longer, remove ${folder.at(LOCK)}.`,
     );
   }
   scope.defer(() => {
@@ -112,7 +114,7 @@ async function clearAbandoned() {
     const lock = readLock(folder.at(LOCK));
     const { mtimeMs = Date.now(), uid } = statSync(folder.path, { throwIfNoEntry: false }) ?? {};
     if (uid !== process.getuid?.()) continue;
-    if (lock ? isRunning(lock.holder) : Date.now() - mtimeMs < UNCLAIMED_LIMIT_MS) continue;
+    if (lock ? holderOf(lock) : Date.now() - mtimeMs < UNCLAIMED_LIMIT_MS) continue;
     await endLeftovers(folder);
     rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
   }

@@ -36,7 +36,8 @@ async function waitForLock(scope) {
   for (let announced = false; ; announced = true) {
     const held = await tryLock(path);
     if (held instanceof Lock) return held;
-    if (!announced) say(`  Waiting for another command's set-up (pid ${held.pid}) …`);
+    const where = held.host === undefined ? '' : ` on ${held.host}; if it runs no longer, remove ${path}`;
+    if (!announced) say(`  Waiting for another command's set-up (pid ${held.pid}${where}) …`);
     await scope.pause(POLL_MS);
   }
 }

@@ -3,21 +3,27 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } f
 import { dirname } from 'node:path';
 import { pause } from '../command/index.mjs';
 import { makeFolder, parseJson } from './files.mjs';
-import { endProcess, isRunning, ownIdentity } from './processes.mjs';
+import { endProcess, isElsewhere, isRunning, ownIdentity, ownPlace } from './processes.mjs';
 
 /** @typedef {import('./processes.mjs').ProcessIdentity} ProcessIdentity */
 
 /**
- * What a lock file says: its holder, and a tool that the holder runs and that may outlive it.
+ * What a lock file says: its holder and where that runs, and a tool that the holder runs and that may outlive it.
  *
- * @typedef {{ id: string, holder: ProcessIdentity, tool?: ProcessIdentity }} LockRecord
+ * @typedef {{ id: string, holder: ProcessIdentity, place?: import('./processes.mjs').Place, tool?: ProcessIdentity }} LockRecord
+ */
+
+/**
+ * Who holds a lock. `host`: the other host or container in which it runs, or ran when it was cut off: nothing is known of it here.
+ *
+ * @typedef {ProcessIdentity & { host?: string }} Holder
  */
 
 /** A thief that died between two system calls blocks the theft no longer than this. */
 const THEFT_LIMIT_MS = 10_000;
 const THEFT_PAUSE_MS = 20;
 
-/** A file that one live process holds. A lock whose holder died is taken over, once. */
+/** A file that one live process holds. A lock whose holder died is taken over, once; one of another host or container counts as held. */
 export class Lock {
   /**
    * @param {string} path
@@ -42,24 +48,34 @@ export class Lock {
 
 /**
  * @param {string} path
- * @returns {Promise<Lock | ProcessIdentity>} the lock, or who holds it
+ * @returns {Promise<Lock | Holder>} the lock, or who holds it
  */
 export async function tryLock(path) {
   makeFolder(dirname(path));
   /** @type {LockRecord} */
-  const record = { id: randomUUID(), holder: ownIdentity() };
+  const record = { id: randomUUID(), holder: ownIdentity(), place: ownPlace() };
   writeAside(path, record);
   try {
     for (;;) {
       if (linkOnce(asideOf(path, record), path)) return new Lock(path, record);
       const other = readLock(path);
-      if (other && isRunning(other.holder)) return other.holder;
+      const held = other && holderOf(other);
+      if (held) return held;
       await breakLock(path, other);
       await pause(THEFT_PAUSE_MS);
     }
   } finally {
     rmSync(asideOf(path, record), { force: true });
   }
+}
+
+/**
+ * @param {LockRecord} record
+ * @returns {Holder | undefined} undefined when it is dead
+ */
+export function holderOf({ holder, place }) {
+  if (isRunning(holder)) return holder;
+  return place && isElsewhere(place) ? { ...holder, host: place.host } : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 import process from 'node:process';
 import { pause } from '../command/index.mjs';
 
@@ -38,10 +39,14 @@ function startOnLinux(pid) {
       .replace(/^.*\) /s, '')
       .split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}:${fields[19]}`;
+    return `${bootOnLinux()}:${fields[19]}`;
   } catch {
     return undefined;
   }
+}
+
+function bootOnLinux() {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 }
 
 /** @param {number} pid */
@@ -66,6 +71,28 @@ export function isRunning({ pid, startedAt }) {
 /** @returns {ProcessIdentity} */
 export function ownIdentity() {
   return identify(process.pid) ?? { pid: process.pid, startedAt: 'unknown' };
+}
+
+/**
+ * Where processes see one another: each host and each container has pids of its own. `boot` is that of the machine's kernel. Parts that a
+ * system does not have are empty.
+ *
+ * @typedef {{ host: string, pids: string, boot: string }} Place
+ */
+
+/** @returns {Place} of this process */
+export function ownPlace() {
+  if (process.platform !== 'linux') return { host: hostname(), pids: '', boot: '' };
+  return { host: hostname(), pids: readlinkSync('/proc/self/ns/pid'), boot: bootOnLinux() };
+}
+
+/**
+ * @param {Place} place
+ * @returns {boolean} whether processes may run there of which nothing is known here; a container ends with its machine
+ */
+export function isElsewhere(place) {
+  const own = ownPlace();
+  return place.host !== own.host || (place.pids !== own.pids && place.boot === own.boot);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { Scope } from '../../scripts/lib/command/scope.mjs';
 import { DataFolder } from '../../scripts/lib/services/data-folder.mjs';
 import { notePorts } from '../../scripts/lib/servers/servers.mjs';
 import { choosePorts, claimPort } from '../../scripts/lib/stack/stack.mjs';
+import { makeOwnFolder } from '../../scripts/lib/system/files.mjs';
 
 const ANY = { port: 0, opsPort: 0 };
 
@@ -52,4 +53,32 @@ it('one stack at a time may take the port: of two that start together, the other
   expect((await choosePorts(folder, { ...ANY, usualPort: free }, scope)).port).not.toBe(free);
   await first.close();
   expect(await claimPort(scope, free)).toBe(true);
+});
+
+describe('where other users may write beside it,', () => {
+  it('a folder is made for this user alone, and refused where it is not that', () => {
+    const path = (name: string): string => join(folder.path, name);
+    expect([makeOwnFolder(path('own')), makeOwnFolder(path('own'))]).toEqual([true, true]);
+    expect(statSync(path('own')).mode & 0o777).toBe(0o700);
+    chmodSync(path('own'), 0o770);
+    symlinkSync(mkdtempSync(path('theirs-')), path('link'));
+    writeFileSync(path('file'), '');
+    for (const name of ['own', 'link', 'file']) expect([name, makeOwnFolder(path(name))]).toEqual([name, false]);
+  });
+
+  it('no port is claimed in a folder that another user made, and another port is taken', async () => {
+    await closed();
+    // Only root may give files away: this process is another one's instead.
+    const user = jest.spyOn(process, 'getuid').mockReturnValue(4_321);
+    const planted = join(tmpdir(), 'millrace-ports-4321');
+    mkdirSync(planted, { mode: 0o700 });
+    try {
+      expect(await claimPort(scope, free)).toBe(false);
+      expect((await choosePorts(folder, { ...ANY, usualPort: free }, scope)).port).not.toBe(free);
+      expect(readdirSync(planted)).toEqual([]);
+    } finally {
+      user.mockRestore();
+      rmSync(planted, { recursive: true });
+    }
+  });
 });

@@ -39,6 +39,9 @@ async function startNode(code: string): Promise<{ child: ChildProcess; identity:
   return { child, identity, said: said.toString().trim() };
 }
 
+/** Only root may give files away: this process is another one's instead. */
+const asAnotherUser = (): jest.SpyInstance => jest.spyOn(process, 'getuid').mockReturnValue(4_321);
+
 const FOREVER = 'setInterval(() => {}, 1000); console.log("up");';
 
 describe('a process', () => {
@@ -144,6 +147,16 @@ describe('a lock', () => {
         `(other, pid ${process.pid}): stop it there, or choose another --data. If it runs no longer, remove ${folder}/supervisor.lock.`,
       );
     });
+  });
+
+  it('of a dead holder that another user wrote is taken over, and what it names as its tool runs on', async () => {
+    const path = join(folder, 'a.lock');
+    const { identity: tool } = await startNode(FOREVER);
+    writeFileSync(path, JSON.stringify({ id: 'other', holder: { pid: process.pid, startedAt: 'unknown' }, tool }));
+    const user = asAnotherUser();
+    expect(await tryLock(path)).toBeInstanceOf(Lock);
+    user.mockRestore();
+    expect(isRunning(tool)).toBe(true);
   });
 
   it('that is no lock file is replaced', async () => {

@@ -5,7 +5,7 @@ import { Failure, task } from '../command/index.mjs';
 import { migrate } from '../prisma/index.mjs';
 import { notePorts, readPorts, readSecrets, saveSecrets, startServers } from '../servers/index.mjs';
 import { Fleet } from '../services/index.mjs';
-import { Lock, choosePort, freePort, tryLock, writeJson } from '../system/index.mjs';
+import { Lock, choosePort, freePort, makeOwnFolder, ownPlace, tryLock, writeJson } from '../system/index.mjs';
 import { consoleUrlOf, obtainAccess } from './account.mjs';
 import { appSpec, baseEnvironment } from './apps.mjs';
 import { DeploymentWorkers, fleetSpec } from './deployments.mjs';
@@ -67,15 +67,23 @@ export async function choosePorts(folder, wanted, scope) {
   };
 }
 
+/** Where this user's stacks, of all checkouts, lock ports. */
+function portLocks() {
+  return join(tmpdir(), `millrace-ports-${process.getuid?.() ?? ''}`);
+}
+
 /**
- * Take hold of a port for one stack of this user at a time: a look at whether it is free says nothing of who listens first.
+ * Take hold of a port for one stack of this user at a time: a look at whether it is free says nothing of who listens first. Containers
+ * that share the folder have ports, and so locks, of their own.
  *
  * @param {Scope} scope
  * @param {number} port
  * @returns {Promise<boolean>} whether it is held until the end of the scope
  */
 export async function claimPort(scope, port) {
-  const lock = await tryLock(join(tmpdir(), `millrace-port-${port}-${process.getuid?.() ?? ''}.lock`));
+  const folder = portLocks();
+  if (!makeOwnFolder(folder)) return false;
+  const lock = await tryLock(join(folder, `${port}-${ownPlace().pids.replace(/\D/g, '')}.lock`));
   if (!(lock instanceof Lock)) return false;
   scope.defer(() => lock.release());
   return true;

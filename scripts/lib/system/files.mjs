@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { statSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 
@@ -106,4 +106,20 @@ export function makeFolder(path, mode = 0o777) {
     makeFolder(dirname(path));
     mkdirSync(path, { mode });
   }
+}
+
+/**
+ * Make a folder for this user alone, where others may write beside it.
+ *
+ * @param {string} path
+ * @returns {boolean} false where what has that name is another user's, or open to others
+ */
+export function makeOwnFolder(path) {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
+  }
+  const found = lstatSync(path);
+  return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
 }

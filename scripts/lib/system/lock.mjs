@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import process from 'node:process';
 import { pause } from '../command/index.mjs';
 import { makeFolder, parseJson } from './files.mjs';
 import { endProcess, isElsewhere, isRunning, ownIdentity, ownPlace } from './processes.mjs';
@@ -80,11 +82,17 @@ export function holderOf({ holder, place }) {
 
 /**
  * @param {string} path
- * @returns {LockRecord | undefined}
+ * @returns {LockRecord | undefined} without the tool where another user wrote it: its process would be killed in our name
  */
 export function readLock(path) {
   try {
-    return /** @type {LockRecord} */ (parseJson(readFileSync(path, 'utf8')));
+    const file = openSync(path, 'r');
+    try {
+      const { tool, ...record } = /** @type {LockRecord} */ (parseJson(readFileSync(file, 'utf8')));
+      return tool && fstatSync(file).uid === process.getuid?.() ? { ...record, tool } : record;
+    } finally {
+      closeSync(file);
+    }
   } catch {
     return undefined;
   }

@@ -257,12 +257,17 @@ describe('the measure of a pool', () => {
   it('asks for a worker where an idle deployment is wanted, and only for what runs where it is stopped', async () => {
     const place = await makeDeployment();
     const pending = async (): Promise<number[]> => (await depthOf(place)).map(pendingJobs);
+    const setStatus = (status: string): Promise<unknown> =>
+      test.database.models.account.update({ where: { id: place.accountId }, data: { status } });
     expect(await pending()).toEqual([0]);
     await test.database.models.deployment.update({
       where: { id: place.deploymentId },
       data: { wantedAt: new Date() },
     });
     expect(await pending()).toEqual([1]);
+    await setStatus('suspended');
+    expect(await pending()).toEqual([0]);
+    await setStatus('active');
     await submit(place);
     await submit(place);
     await world.start(place);

@@ -17,7 +17,7 @@ export interface QueueDepth {
   oldestSeconds: number;
   /** Its deployment is stopped: nothing more is started. */
   stopped: boolean;
-  /** Its deployment has no ready worker, and somebody wanted it. */
+  /** Its deployment has no ready worker, and somebody wanted it whose requests are not all refused: its account is not suspended. */
   wanted: boolean;
 }
 
@@ -49,11 +49,13 @@ export class QueueDepthStore {
     return statements.rows(Prisma.sql`
       SELECT p.pool_id, queued.waiting, queued.startable, flying.dispatched, flying.leased,
              coalesce(extract(epoch FROM now() - least(queued.oldest, flying.oldest)), 0)::float8 AS oldest_seconds,
-             coalesce(version.desired_state = 'stopped', false) AS stopped, version.wanted_at IS NOT NULL AS wanted
+             coalesce(version.desired_state = 'stopped', false) AS stopped,
+             version.wanted_at IS NOT NULL AND NOT EXISTS (
+               SELECT FROM accounts a WHERE a.id = version.account_id AND a.status = 'suspended') AS wanted
       FROM (${measured}) p LEFT JOIN LATERAL (
-        SELECT d.desired_state, d.wanted_at, d.deleted_at AS gone_at FROM deployments d WHERE d.pool_id = p.pool_id
+        SELECT d.account_id, d.desired_state, d.wanted_at, d.deleted_at AS gone_at FROM deployments d WHERE d.pool_id = p.pool_id
         UNION ALL
-        SELECT d.desired_state, v.wanted_at, coalesce(d.deleted_at, v.ended_at)
+        SELECT d.account_id, d.desired_state, v.wanted_at, coalesce(d.deleted_at, v.ended_at)
         FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id WHERE v.pool_id = p.pool_id
         LIMIT 1
       ) version ON true

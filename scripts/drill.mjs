@@ -15,7 +15,8 @@ const HELP = `npm run drill [-- flags]    lose a stack of its own under load, re
   --round-seconds N    the rest between two rounds of the backup (2)
 
 Prints what was lost (RPO) and how long it took until a new job had succeeded (RTO). Exits with 1 when a job that was acknowledged
-before the restore point is missing, a job does not end, what was erased comes back, or the audit finds something.`;
+before the restore point is missing, a job does not end, what was erased comes back (a job that was erased after the restore point, the
+bytes of one that was erased before it), or the audit finds something.`;
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
@@ -36,7 +37,7 @@ async function main(scope) {
  * @returns {number} the exit code
  */
 function print(
-  { acknowledged, kept, gone, missing, unfinished, rpoMs, rtoMs, erased, findings, storage, isSound },
+  { acknowledged, kept, gone, missing, unfinished, rpoMs, rtoMs, erased, returned, findings, storage, isSound },
   erasedAgain,
 ) {
   say();
@@ -48,11 +49,13 @@ function print(
   if (erased !== null) say(erased);
   for (const job of missing.slice(0, 20)) say(`Missing, acknowledged before the restore point: ${job}`);
   if (unfinished > 0) say(`${unfinished} jobs did not end.`);
+  for (const key of returned) say(`Erased before the restore point, and there again: ${key}`);
+  if (returned.length === 0) say('The bytes of what was erased before the restore point are gone.');
   for (const finding of findings.slice(0, 20)) say(`Finding: ${finding}`);
   if (kept === 0) say('No job that was acknowledged is there: this drill proves nothing.');
   const isBack = erased !== null && erased !== erasedAgain;
   const faults = [!isSound, kept === 0, isBack].filter(Boolean).length;
-  const broken = missing.length + unfinished + findings.length + faults;
+  const broken = missing.length + returned.length + unfinished + findings.length + faults;
   say(broken === 0 ? 'Every invariant holds.' : `${broken} breaches.`);
   return broken === 0 ? 0 : 1;
 }

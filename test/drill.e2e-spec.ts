@@ -36,6 +36,7 @@ describe('a stack that lost everything but its backup', () => {
       expect(code).toBe(0);
       const [, kept] = /acknowledged, (\d+) are there/.exec(output) ?? [];
       expect(Number(kept)).toBeGreaterThan(0);
+      expect(output).toContain('The bytes of what was erased before the restore point are gone.');
       if (flags.includes('mistake')) expect(output).toContain('was erased again.');
       expect(output).toMatch(/RPO (?:\d+ min )?[\d.]+ s:/);
       expect(output).toMatch(/RTO (?:\d+ min )?[\d.]+ s:/);

@@ -14,10 +14,11 @@ import { Load, call } from './load.mjs';
 /** @typedef {import('./drill.mjs').Store} Store */
 
 /**
- * What was acknowledged before the disaster at `lostAtMs`, and the moment that all can be restored to. `erasedId`: a job that was erased
- * after that moment; null: none was.
+ * What was acknowledged before the disaster at `lostAtMs`, and the moment that all can be restored to. `erasedBefore`: a job that was erased
+ * before that moment, with its bytes, which the backup keeps. `erasedId`: one that was erased after it; null: none was.
  *
- * @typedef {{ acknowledged: Acknowledged[], lostAtMs: number, point: RestorePoint, erasedId: string | null }} Loss
+ * @typedef {{ jobId: string, hashes: string[] }} Erased
+ * @typedef {{ acknowledged: Acknowledged[], lostAtMs: number, point: RestorePoint, erasedBefore: Erased, erasedId: string | null }} Loss
  */
 
 const ERASED_LIMIT_MS = 60_000;
@@ -55,19 +56,22 @@ export async function runUntilLost(scope, path, store, options) {
         await backup.takeBase();
         await backup.round();
       });
+      const erasedBefore = await task(own, 'Erasing a job whose bytes the backup has', () =>
+        eraseBackedUp(own, { backup, load, databaseUrl, store }),
+      );
       backup.keepUp(options.roundSeconds * 1_000);
       const serving = `Serving for ${options.seconds} s, backed up every ${options.roundSeconds} s`;
       const { point, erasedId } = await task(own, serving, async () => {
         await own.pause(options.seconds * 1_000);
         if (options.disaster === 'machine') return { point: backup.point, erasedId: null };
-        return mistake(backup, databaseUrl, () => eraseOne(own, load));
+        return mistake(backup, databaseUrl, () => eraseOne(own, load, erasedBefore));
       });
       const lostAtMs = Date.now();
       await task(own, 'Losing all of it', () => destroy(fleet, store));
       await load.stop();
       // The round that was under way has lost its database; one that failed before was noticed when the point was read.
       await backup.stop().catch(() => undefined);
-      return { acknowledged: load.acknowledged, lostAtMs, point, erasedId };
+      return { acknowledged: load.acknowledged, lostAtMs, point, erasedBefore, erasedId };
     } finally {
       await load.stop();
     }
@@ -93,21 +97,76 @@ async function mistake(backup, databaseUrl, erase) {
 }
 
 /**
+ * Have a job erased after its bytes were backed up, and back up what is left.
+ *
+ * @param {Scope} scope
+ * @param {{ backup: Backup, load: Load, databaseUrl: string, store: Store }} parts
+ * @returns {Promise<Erased>}
+ */
+async function eraseBackedUp(scope, { backup, load, databaseUrl, store }) {
+  const { jobId, hashes } = await untilOutputs(scope, databaseUrl);
+  await backup.round();
+  await erase(scope, load, jobId);
+  const left = await keysOf(store, hashes);
+  if (left.length > 0) throw new Failure(`The bytes of an erased job are there yet: ${left.join(', ')}.`);
+  await backup.round();
+  return { jobId, hashes };
+}
+
+/**
+ * @param {Scope} scope
+ * @param {string} databaseUrl
+ * @returns {Promise<Erased>} a job that has ended, and its outputs
+ */
+async function untilOutputs(scope, databaseUrl) {
+  const query = `SELECT o.job_id AS "jobId", array_agg(a.hash) AS hashes
+    FROM job_outputs o JOIN assets a ON a.id = o.asset_id JOIN jobs j ON j.id = o.job_id
+    WHERE j.completed_at IS NOT NULL GROUP BY o.job_id LIMIT 1`;
+  for (const until = Date.now() + ERASED_LIMIT_MS; Date.now() < until; await scope.pause(POLL_MS)) {
+    /** @type {import('pg').QueryResult<Erased>} */
+    const { rows } = await onDatabase(databaseUrl, (client) => client.query(query));
+    if (rows[0] !== undefined) return rows[0];
+  }
+  throw new Failure('No job had ended in time that could be erased.');
+}
+
+/**
+ * @param {Store} store
+ * @param {string[]} hashes of bytes
+ * @returns {Promise<string[]>} the objects that have them
+ */
+export async function keysOf({ buckets, bucket }, hashes) {
+  const names = hashes.map((hash) => hash.slice(hash.indexOf(':') + 1));
+  return (await buckets.keys(bucket, PLACES.blobs)).filter((key) => names.some((name) => key.includes(name)));
+}
+
+/**
+ * @param {Scope} scope
+ * @param {Load} load
+ * @param {Erased} but the job that is erased already
+ * @returns {Promise<string>} the job
+ */
+async function eraseOne(scope, load, but) {
+  const job = load.acknowledged.find(({ id }) => id !== but.jobId);
+  if (job === undefined) throw new Failure('No job was acknowledged that could be erased.');
+  await erase(scope, load, job.id);
+  return job.id;
+}
+
+/**
  * Have a job erased, and wait until that is done.
  *
  * @param {Scope} scope
  * @param {Load} load
- * @returns {Promise<string>} the job
+ * @param {string} jobId
  */
-async function eraseOne(scope, { acknowledged, stack }) {
-  const [job] = acknowledged;
-  if (job === undefined) throw new Failure('No job was acknowledged that could be erased.');
-  const asked = await call(stack, '/platform/v1/erasures', { subject: 'job', job_id: job.id });
+async function erase(scope, { stack }, jobId) {
+  const asked = await call(stack, '/platform/v1/erasures', { subject: 'job', job_id: jobId });
   if (!asked.ok) throw new Failure(`A request for erasure was answered with ${asked.status}.`);
   const { id } = /** @type {{ id: string }} */ (await asked.json());
   for (const until = Date.now() + ERASED_LIMIT_MS; Date.now() < until; await scope.pause(POLL_MS)) {
     const answer = await call(stack, `/platform/v1/erasures/${id}`);
-    if (/** @type {{ state: string }} */ (await answer.json()).state === 'done') return job.id;
+    if (/** @type {{ state: string }} */ (await answer.json()).state === 'done') return;
   }
   throw new Failure('A job was not erased in time.');
 }

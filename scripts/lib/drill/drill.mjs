@@ -12,7 +12,7 @@ import { choosePorts, startStack, withoutSettings } from '../stack/index.mjs';
 import { DIST, loadBuilt, runTool } from '../system/index.mjs';
 import { PLACES } from './backup.mjs';
 import { Buckets } from './buckets.mjs';
-import { runUntilLost } from './disaster.mjs';
+import { keysOf, runUntilLost } from './disaster.mjs';
 import { call, graphOf, submit } from './load.mjs';
 import { restoreDatabase } from './restore.mjs';
 
@@ -38,7 +38,8 @@ import { restoreDatabase } from './restore.mjs';
  * What a drill showed. `missing`: jobs that were acknowledged before the restore point and are not there afterwards. `gone`: those
  * acknowledged after it. `rpoMs`: from the restore point to the disaster; `rtoMs`: from the begin of the restore until a new
  * job had succeeded. `erased`: what became of a job that was erased after the restore
- * point, in a sentence; null: none was. `findings`: what the audit found. `storage`: the last line of `verify-storage`.
+ * point, in a sentence; null: none was. `returned`: objects of a job that was erased before it. `findings`: what the audit found. `storage`: the
+ * last line of `verify-storage`.
  *
  * @typedef {{
  *   acknowledged: number,
@@ -47,6 +48,7 @@ import { restoreDatabase } from './restore.mjs';
  *   missing: string[],
  *   unfinished: number,
  *   erased: string | null,
+ *   returned: string[],
  *   rpoMs: number,
  *   rtoMs: number,
  *   findings: string[],
@@ -55,8 +57,6 @@ import { restoreDatabase } from './restore.mjs';
  * }} DrillReport
  */
 
-/** The audit's name for bytes that came after the restore point: they cost room, and nothing else. */
-const STRAY = 'object-has-its-record';
 export const ERASED_AGAIN = 'What was erased after the restore point was erased again.';
 const END_LIMIT_MS = 180_000;
 const POLL_MS = 100;
@@ -78,7 +78,13 @@ export async function runDrill(scope, options) {
     await task(own, 'Running a new job', () => runJob(run));
     const rtoMs = Date.now() - beganMs;
     const unfinished = await task(own, 'Waiting for the jobs that were there to end', () => untilAllEnded(run));
-    return { ...(await check(own, run, settings, loss)), unfinished, rpoMs: loss.lostAtMs - loss.point.atMs, rtoMs };
+    return {
+      ...(await check(own, run, settings, loss)),
+      returned: await keysOf(store, loss.erasedBefore.hashes),
+      unfinished,
+      rpoMs: loss.lostAtMs - loss.point.atMs,
+      rtoMs,
+    };
   });
 }
 
@@ -125,10 +131,15 @@ async function restoreStack(scope, path, store, { point }) {
   const settings = { ...store.settings, DATABASE_URL: url(DATABASE) };
   const { secretKey } = readSecrets(folder.at('secrets.json'));
   const whole = { ...settings, MILLRACE_SECRET_KEY: secretKey };
+  const offline = { ...whole, REDIS_URL: 'redis://unused' };
   // Before anyone is served: nothing of who was erased is shown again.
   await task(scope, 'Asking again for what was erased', async () => {
-    const { code, output } = await runProgram(scope, 'reapply-erasures', { ...whole, REDIS_URL: 'redis://unused' });
+    const { code, output } = await runProgram(scope, 'reapply-erasures', offline);
     if (code !== 0) throw new Failure(`Erasures could not be asked for again: ${output.trim()}`);
+  });
+  await task(scope, 'Removing the bytes of what the database does not name', async () => {
+    const { isSound, output } = await verifyStorage(scope, offline, ['--remove-strays']);
+    if (!isSound) throw new Failure(`The bytes did not come back: ${output.trim()}`);
   });
   const run = await startStack(scope, folder, { ...ports, surface: 'cloud', workers: 1, settings }, fleet);
   return { run, settings: { ...whole, REDIS_URL: run.redisUrl } };
@@ -168,22 +179,22 @@ async function untilAllEnded({ databaseUrl }) {
  * @param {Record<string, string>} settings
  * @param {Loss} loss
  */
-async function check(scope, run, settings, { acknowledged, point, erasedId }) {
+async function check(scope, run, settings, { acknowledged, point, erasedBefore, erasedId }) {
   /** @type {string[]} */
   const missing = [];
   let kept = 0;
   await task(scope, 'Asking for every job that was acknowledged', async () => {
     for (const { id, atMs } of acknowledged) {
       const { status } = await call(run, `/api/v2/jobs/${id}`);
-      if (id === erasedId) continue;
+      if (id === erasedBefore.jobId || id === erasedId) continue;
       if (status === 200) kept += 1;
       else if (atMs < point.atMs) missing.push(`${id} (answered with ${status})`);
     }
   });
+  const erased = erasedId === null ? null : await task(scope, 'Erasing again', () => whatIsLeftOf(run, erasedId));
   const findings = await task(scope, 'Auditing credits, jobs and bytes', () => auditOf(scope, settings));
   const { storage, isSound } = await task(scope, 'Reading every byte', () => verifyStorage(scope, settings));
-  const erased = erasedId === null ? null : await task(scope, 'Erasing again', () => whatIsLeftOf(run, erasedId));
-  const gone = acknowledged.length - kept - missing.length - (erasedId === null ? 0 : 1);
+  const gone = acknowledged.length - kept - missing.length - (erasedId === null ? 1 : 2);
   return { acknowledged: acknowledged.length, kept, gone, missing, erased, findings, storage, isSound };
 }
 
@@ -215,7 +226,7 @@ async function auditOf(scope, settings) {
   const findings = [];
   for (const auditor of audit.auditors) {
     for await (const { check: broken, subject, detail } of auditor.findings()) {
-      if (broken !== STRAY) findings.push(`${broken} ${subject}: ${detail}`);
+      findings.push(`${broken} ${subject}: ${detail}`);
     }
   }
   await close();
@@ -225,10 +236,11 @@ async function auditOf(scope, settings) {
 /**
  * @param {Scope} scope
  * @param {Record<string, string>} settings
+ * @param {string[]} [flags]
  */
-async function verifyStorage(scope, settings) {
-  const { code, output } = await runProgram(scope, 'verify-storage', settings);
-  return { storage: output.trim().split('\n').at(-1) ?? '', isSound: code === 0 };
+async function verifyStorage(scope, settings, flags = []) {
+  const { code, output } = await runProgram(scope, 'verify-storage', settings, flags);
+  return { storage: output.trim().split('\n').at(-1) ?? '', isSound: code === 0, output };
 }
 
 /**
@@ -237,9 +249,12 @@ async function verifyStorage(scope, settings) {
  * @param {Scope} scope
  * @param {string} name
  * @param {Record<string, string>} settings
+ * @param {string[]} [flags]
  */
-async function runProgram(scope, name, settings) {
+async function runProgram(scope, name, settings, flags = []) {
   const program = join(DIST, 'apps', 'maintenance', 'src', `${name}.js`);
   if (!existsSync(program)) throw new Failure(`${program} is missing: it comes with the build.`);
-  return runTool(scope, process.execPath, [program], { env: { ...withoutSettings(process.env), ...settings } });
+  return runTool(scope, process.execPath, [program, ...flags], {
+    env: { ...withoutSettings(process.env), ...settings },
+  });
 }

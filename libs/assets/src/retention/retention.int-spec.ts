@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { besideTransaction } from '@millrace/database';
-import { makeAccount } from '@millrace/testing';
+import { createTestFolder, makeAccount } from '@millrace/testing';
 import type { AssetRecord, MintedAsset } from '../records/asset';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import { FaultyBlobStore, type Point } from '../fixtures/faulty-blob-store';
 import { dropStaged } from '../fixtures/drop-staged';
+import { FsBlobStore } from '../store/fs/fs.blob-store';
 import { wholeAccount } from '../records/asset-scope.store';
 
 let world: AssetWorld;
@@ -31,6 +32,18 @@ const keysHere = async (): Promise<string[]> => {
   for await (const { key } of world.store.list()) if (key.startsWith(accountId)) keys.push(key);
   return keys;
 };
+const removedStrays = async (process = here): Promise<string[]> => {
+  const keys: string[] = [];
+  for await (const key of process.audit.removeStrays()) if (key.startsWith(accountId)) keys.push(key);
+  return keys;
+};
+const placeStray = async (process = here): Promise<string> => {
+  const key = `${accountId}/no/blob`;
+  const staged = await process.uploads.stage(accountId, Readable.from([randomBytes(100)]), { uploadBytesPerDay: null });
+  await staged.place(key);
+  return key;
+};
+
 describe('expiry', () => {
   it('removes what is past its time, keeps the rest, and orphans the bytes that nothing else refers to', async () => {
     const shared = randomBytes(100);
@@ -231,7 +244,7 @@ describe('a process that freezes', () => {
     expect(strayKeys).toEqual(await keysHere());
     expect(strayKeys).toHaveLength(1);
     const { asset } = await here.upload(accountId, bytes);
-    await here.audit.removeStrays(strayKeys);
+    expect(await removedStrays()).toEqual(strayKeys);
     expect(await here.read(asset)).toEqual(bytes);
     expect(await here.audit.run(true)).toMatchObject(sound);
   });
@@ -252,13 +265,33 @@ describe('the audit', () => {
     await world.store.delete(keyOf(lost));
     const other = await here.uploads.stage(accountId, Readable.from([randomBytes(100)]), { uploadBytesPerDay: null });
     await other.place(keyOf(corrupt));
-    const stray = await here.uploads.stage(accountId, Readable.from([randomBytes(100)]), { uploadBytesPerDay: null });
-    await stray.place(`${accountId}/no/blob`);
+    const stray = await placeStray();
     expect(await here.audit.run(true)).toEqual({
       checkedBlobs: expect.any(Number) as number,
-      strayKeys: [`${accountId}/no/blob`],
+      strayKeys: [stray],
       lostBlobs: [expect.objectContaining({ hash: lost.asset.blob.hash })],
       corruptBlobs: [expect.objectContaining({ hash: corrupt.asset.blob.hash })],
     });
+  });
+
+  it('removes objects that no record names, and nothing that one does, not even of a blob that waits for its sweep', async () => {
+    const { asset } = await here.upload(accountId, randomBytes(100));
+    await orphan(randomBytes(100));
+    const named = await keysHere();
+    const stray = await placeStray();
+    expect(await removedStrays()).toEqual([stray]);
+    expect(await keysHere()).toEqual(named);
+    expect(await here.read(asset)).toHaveLength(100);
+  });
+
+  it('removes nothing from a store that has no bytes of its database', async () => {
+    const folder = await createTestFolder();
+    const other = new FsBlobStore(folder.path);
+    const { asset } = await here.upload(accountId, randomBytes(100));
+    const stray = await placeStray(world.process(other));
+    await expect(removedStrays(world.process(other))).rejects.toThrow(/look at DATABASE_URL/);
+    expect(await other.stat(stray)).not.toBeNull();
+    expect(await here.read(asset)).toHaveLength(100);
+    await folder.drop();
   });
 });

@@ -1,4 +1,5 @@
 import type { Statements } from '@millrace/database';
+import { BootError } from '@millrace/platform';
 import {
   blobKey,
   blobOfKey,
@@ -25,6 +26,9 @@ export interface StorageFindings {
   corruptBlobs: BlobRef[];
 }
 
+const UNKNOWN_STORE =
+  'The store has no bytes that the database names, so that nothing is removed: look at DATABASE_URL and at MILLRACE_BLOB_DIR or S3_BUCKET, or restore the bytes first.';
+
 /**
  * Compares every object of the store with the records, and every live record with the store. What it finds of bytes it notes beside their
  * record, so that their owners get an error; what was noted and is not so any more, it takes back.
@@ -41,10 +45,11 @@ export class StorageAudit {
   async run(readAll: boolean): Promise<StorageFindings> {
     const findings: StorageFindings = {
       checkedBlobs: 0,
-      strayKeys: await this.strays(),
+      strayKeys: [],
       lostBlobs: [],
       corruptBlobs: [],
     };
+    for await (const key of this.strays()) findings.strayKeys.push(key);
     for await (const blob of this.liveBlobs()) {
       findings.checkedBlobs += 1;
       const damage = await this.check(blob, readAll);
@@ -73,21 +78,36 @@ export class StorageAudit {
     return damage === null || this.damages.isBack(blob, damage);
   }
 
-  /** Delete objects that `run` found without a record. Safe at any time: see the lives of a blob in the README. */
-  async removeStrays(keys: string[]): Promise<void> {
-    for (const key of keys) await this.store.delete(key);
+  /**
+   * Delete objects that no record names, a page of them in memory at a time. Safe while others write: the record of an object is there
+   * before its bytes, and a life that is over never begins again (the lives of a blob in the README).
+   *
+   * @returns the key of each, once it is deleted.
+   * @throws BootError, before anything is deleted, where nothing shows that the store is this database's. BlobStoreError.
+   */
+  async *removeStrays(): AsyncGenerator<string> {
+    if (!(await this.isOwnStore())) throw new BootError(UNKNOWN_STORE);
+    for await (const key of this.strays()) {
+      await this.store.delete(key);
+      yield key;
+    }
   }
 
-  private async strays(): Promise<string[]> {
-    const strays: string[] = [];
+  /** Whether the store has the bytes of any live blob: without one, database and store may have nothing to do with each other. */
+  private async isOwnStore(): Promise<boolean> {
+    for await (const blob of this.liveBlobs()) if (await this.damages.hasBytes(blob)) return true;
+    return false;
+  }
+
+  private async *strays(): AsyncGenerator<string> {
     let batch: string[] = [];
     for await (const { key } of this.store.list()) {
       batch.push(key);
       if (batch.length < BATCH) continue;
-      strays.push(...(await this.unrecorded(batch)));
+      yield* await this.unrecorded(batch);
       batch = [];
     }
-    return [...strays, ...(await this.unrecorded(batch))];
+    yield* await this.unrecorded(batch);
   }
 
   /** Read after the objects were listed: a record is there before its bytes, so none of these is just too new. */

@@ -17,6 +17,7 @@ const HELP = `npm run audit [-- flags]    prove the invariants of credits, jobs,
 With DATABASE_URL set, that database is audited instead of the stack; bytes only when MILLRACE_BLOB_DIR or S3_BUCKET is set
 too. Exits with 1 when something is found.`;
 
+/** Findings of one audit in the table. All are counted. */
 const SHOWN = 1_000;
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
@@ -42,9 +43,10 @@ async function main(scope) {
     for await (const { check, subject, detail } of auditor.findings(seen)) {
       scope.check();
       found += 1;
-      if (rows.length < SHOWN) rows.push([auditor.name, check, subject, detail]);
+      if (found <= SHOWN) rows.push([auditor.name, check, subject, detail]);
     }
     say(`  ${found === 0 ? '✓' : '✗'} ${auditor.name}${countsOf(seen)}`);
+    if (found > SHOWN) say(`    the first ${SHOWN} of ${found} are listed`);
     count += found;
   }
   if (!audit.auditors.some(({ name }) => name === 'storage')) say('  – storage: not looked at, no blob store is named');

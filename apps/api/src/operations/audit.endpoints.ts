@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoints';
 
-/** Findings in one answer. A broken invariant breaks often, and these many show which one. */
+/** Findings of one audit in one answer. A broken invariant breaks often, and these many show which one. */
 export const MAX_FINDINGS = 1_000;
 
 const AuditSchema = z
@@ -16,7 +16,10 @@ const AuditSchema = z
         detail: z.string(),
       }),
     ),
-    truncated: z.boolean().meta({ description: `True when there are more than ${MAX_FINDINGS} findings.` }),
+    truncated: z.boolean().meta({ description: `True when an audit found more than ${MAX_FINDINGS}.` }),
+    truncated_audits: z.array(z.string()).meta({
+      description: `Audits that found more than ${MAX_FINDINGS}, and ended there: what they had not looked at yet is not known.`,
+    }),
   })
   .meta({ id: 'Audit', description: 'Invariants that do not hold.' });
 

@@ -27,12 +27,21 @@ export interface Audit {
   audits: string[];
   findings: Finding[];
   truncated: boolean;
+  /** Those that found more than is shown, and ended there. */
+  truncated_audits: string[];
 }
 
 /** The last run of the audits by an operator, as the audit log has it. */
 export interface AuditRun {
   at: string;
-  details: { ok: boolean; audits: string[]; findings: number; truncated: boolean; first: Finding[] };
+  details: {
+    ok: boolean;
+    audits: string[];
+    findings: number;
+    truncated: boolean;
+    truncated_audits?: string[];
+    first: Finding[];
+  };
 }
 
 export const queuesQuery = queryOptions({

@@ -39,6 +39,7 @@ export function AuditPanel(): ReactNode {
             </Sign>{' '}
             <span className="soft">
               Last run <Ago at={last.data.at} />: {seen.audits.join(', ')}.
+              {(seen.truncated_audits ?? []).length > 0 && ` Ended early: ${seen.truncated_audits?.join(', ')}.`}
             </span>
           </p>
         )}

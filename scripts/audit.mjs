@@ -9,13 +9,14 @@ import { HOME, loadBuilt, readJson } from './lib/system/index.mjs';
 /** @typedef {typeof import('../apps/maintenance/src/audit')} Maintenance */
 
 const HELP = `npm run audit [-- flags]    prove the invariants of credits, jobs, the audit log and stored bytes; changes nothing
+                            but notes of bytes that are lost, or are there again
 
   --data DIR     folder of the running stack to audit (.millrace)
   --archive      compare every segment of the audit log with its object in MILLRACE_AUDIT_BUCKET, not only the newest 20
   --segment NO   audit nothing: print the entries of a segment as its object has them, a line of JSON each
 
 With DATABASE_URL set, that database is audited instead of the stack; bytes only when MILLRACE_BLOB_DIR or S3_BUCKET is set
-too. Exits with 1 when something is found.`;
+too. Where that store has no bytes of the database, it is taken for another one, and nothing is noted. Exits with 1 when something is found.`;
 
 /** Findings of one audit in the table. All are counted. */
 const SHOWN = 1_000;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { blobKey, composeAssets, openBlobStore, type BlobRef } from '@millrace/assets';
+import { UNKNOWN_STORE, blobKey, composeAssets, openBlobStore, type BlobRef } from '@millrace/assets';
 import { Database, assertSchema } from '@millrace/database';
 import { BootError, readSettings, runMain } from '@millrace/platform';
 import { maintenanceSettings } from './maintenance.config';
@@ -19,9 +19,10 @@ async function verifyStorage(): Promise<void> {
   const store = await openBlobStore(settings);
   const { audit } = composeAssets({ database, store, settings });
   if (removes) for await (const key of audit.removeStrays()) say(`removed: ${key}`);
-  const { checkedBlobs, strayKeys, lostBlobs, corruptBlobs } = await audit.run(true);
+  const { checkedBlobs, isOwnStore, strayKeys, lostBlobs, corruptBlobs } = await audit.run(true);
   store.close();
   await database.close();
+  if (!isOwnStore && lostBlobs.length > 0) say(UNKNOWN_STORE);
   for (const key of strayKeys) say(`stray: ${key}`);
   for (const blob of lostBlobs) say(`lost: ${placeOf(blob)}`);
   for (const blob of corruptBlobs) say(`corrupt: ${placeOf(blob)}`);

@@ -46,4 +46,4 @@ export { AssetEraser } from './erasure';
 export { composeAssets, type Assets } from './composition';
 export { ContentLinks, ContentService, type LinkBase } from './content';
 export { outputTypeOf } from './media';
-export { StorageAuditor } from './retention';
+export { StorageAuditor, UNKNOWN_STORE } from './retention';

@@ -32,6 +32,6 @@ export const runAudit = defineEndpoint({
   summary: 'Check the invariants',
   description:
     'Checks credits, jobs and stored bytes against each other, and that the audit log is what was sealed, here and in the bucket to which ' +
-    'it is exported. Changes none of them, and may take a while. The audit log has what was found: `GET /admin/v1/audit-log?subject_id=invariants`.',
+    'it is exported. Changes none of them, but notes of bytes that are lost or there again, and may take a while. The audit log has what was found: `GET /admin/v1/audit-log?subject_id=invariants`.',
   answers: { 200: { description: 'The findings.', schema: AuditSchema } },
 });

@@ -1,6 +1,6 @@
 export { ExpireAssetsLoop } from './expire-assets.loop';
 export { RecountStorageLoop } from './recount-storage.loop';
-export { StorageAudit } from './storage-audit';
+export { StorageAudit, UNKNOWN_STORE } from './storage-audit';
 export { StorageAuditor } from './storage-auditor';
 export { StorageCountAuditor } from './storage-count-auditor';
 export { SweepBlobsLoop } from './sweep-blobs.loop';

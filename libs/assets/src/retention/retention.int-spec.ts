@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { besideTransaction } from '@millrace/database';
+import type { Finding } from '@millrace/platform';
 import { createTestFolder, makeAccount } from '@millrace/testing';
 import type { AssetRecord, MintedAsset } from '../records/asset';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import { FaultyBlobStore, type Point } from '../fixtures/faulty-blob-store';
 import { dropStaged } from '../fixtures/drop-staged';
+import { StorageAuditor } from './storage-auditor';
 import { FsBlobStore } from '../store/fs/fs.blob-store';
 import { wholeAccount } from '../records/asset-scope.store';
 
@@ -268,6 +270,7 @@ describe('the audit', () => {
     const stray = await placeStray();
     expect(await here.audit.run(true)).toEqual({
       checkedBlobs: expect.any(Number) as number,
+      isOwnStore: true,
       strayKeys: [stray],
       lostBlobs: [expect.objectContaining({ hash: lost.asset.blob.hash })],
       corruptBlobs: [expect.objectContaining({ hash: corrupt.asset.blob.hash })],
@@ -282,6 +285,25 @@ describe('the audit', () => {
     expect(await removedStrays()).toEqual([stray]);
     expect(await keysHere()).toEqual(named);
     expect(await here.read(asset)).toHaveLength(100);
+  });
+
+  it('in a store that has no bytes of its database notes nothing, and says so', async () => {
+    const folder = await createTestFolder();
+    const { asset } = await here.upload(accountId, randomBytes(100));
+    const { isOwnStore, lostBlobs } = await world.process(new FsBlobStore(folder.path)).audit.run(true);
+    expect(isOwnStore).toBe(false);
+    expect(lostBlobs.map(({ hash }) => hash)).toContain(asset.blob.hash);
+    const { audit } = world.process(new FsBlobStore(folder.path));
+    const findings: Finding[] = [];
+    for await (const finding of new StorageAuditor(audit, false).findings()) findings.push(finding);
+    expect(findings[0]).toMatchObject({
+      check: 'store-is-its-own',
+      detail: expect.stringContaining('S3_BUCKET') as string,
+    });
+    const blobs = await world.database.models.blob.findMany({ where: { accountId } });
+    expect(blobs.map(({ lostAt }) => lostAt)).toEqual([null]);
+    expect(await here.audit.run(true)).toMatchObject({ isOwnStore: true });
+    await folder.drop();
   });
 
   it('removes nothing from a store that has no bytes of its database', async () => {

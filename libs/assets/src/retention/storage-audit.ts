@@ -18,6 +18,8 @@ const BATCH = 500;
 export interface StorageFindings {
   /** Live blobs that were checked: without any, empty lists prove nothing. */
   checkedBlobs: number;
+  /** Whether the store has the bytes of any of them. If not, it may be another one: nothing was noted of those that are lost. */
+  isOwnStore: boolean;
   /** Keys of objects whose blob's life is over, or that no blob ever had: no record will name them again. */
   strayKeys: string[];
   /** Live blobs without bytes, or with bytes of another size. */
@@ -26,12 +28,13 @@ export interface StorageFindings {
   corruptBlobs: BlobRef[];
 }
 
-const UNKNOWN_STORE =
-  'The store has no bytes that the database names, so that nothing is removed: look at DATABASE_URL and at MILLRACE_BLOB_DIR or S3_BUCKET, or restore the bytes first.';
+export const UNKNOWN_STORE =
+  'The store has no bytes that the database names, so that nothing is noted or removed: look at DATABASE_URL and at MILLRACE_BLOB_DIR or S3_BUCKET, or restore the bytes first.';
 
 /**
  * Compares every object of the store with the records, and every live record with the store. What it finds of bytes it notes beside their
- * record, so that their owners get an error; what was noted and is not so any more, it takes back.
+ * record, so that their owners get an error; what was noted and is not so any more, it takes back. In a store without any bytes that the
+ * database names it notes nothing: a folder or bucket that was mistyped would mark all bytes of all accounts as lost.
  */
 export class StorageAudit {
   constructor(
@@ -45,6 +48,7 @@ export class StorageAudit {
   async run(readAll: boolean): Promise<StorageFindings> {
     const findings: StorageFindings = {
       checkedBlobs: 0,
+      isOwnStore: await this.isOwnStore(),
       strayKeys: [],
       lostBlobs: [],
       corruptBlobs: [],
@@ -52,18 +56,18 @@ export class StorageAudit {
     for await (const key of this.strays()) findings.strayKeys.push(key);
     for await (const blob of this.liveBlobs()) {
       findings.checkedBlobs += 1;
-      const damage = await this.check(blob, readAll);
+      const damage = await this.check(blob, readAll, findings.isOwnStore);
       if (damage === 'lost') findings.lostBlobs.push(blob);
       if (damage === 'rotten') findings.corruptBlobs.push(blob);
     }
     return findings;
   }
 
-  private async check(blob: BlobRecord, readAll: boolean): Promise<BlobDamage | null> {
+  private async check(blob: BlobRecord, readAll: boolean, isOwnStore: boolean): Promise<BlobDamage | null> {
     if (!(await this.damages.hasBytes(blob))) {
       // It may have been swept since it was listed.
       if (!(await this.isLive(blob))) return null;
-      await this.damages.noteLost(blob);
+      if (isOwnStore) await this.damages.noteLost(blob);
       return 'lost';
     }
     if (!readAll) return (await this.isBack(blob)) ? null : 'rotten';

@@ -1,5 +1,5 @@
 import type { Auditor, Finding } from '@millrace/platform';
-import type { StorageAudit } from './storage-audit';
+import { UNKNOWN_STORE, type StorageAudit } from './storage-audit';
 
 /** The comparison of records and bytes, as one of the auditors. */
 export class StorageAuditor implements Auditor {
@@ -12,7 +12,10 @@ export class StorageAuditor implements Auditor {
   ) {}
 
   async *findings(): AsyncGenerator<Finding> {
-    const { corruptBlobs, lostBlobs, strayKeys } = await this.audit.run(this.readAll);
+    const { isOwnStore, corruptBlobs, lostBlobs, strayKeys } = await this.audit.run(this.readAll);
+    if (!isOwnStore && lostBlobs.length > 0) {
+      yield { check: 'store-is-its-own', subject: 'store', detail: UNKNOWN_STORE };
+    }
     for (const { hash } of corruptBlobs) {
       yield { check: 'bytes-are-their-hash', subject: hash, detail: 'The bytes have another hash.' };
     }

@@ -120,6 +120,7 @@ describe('an upload', () => {
     expect(await world.blobs(accountId)).toEqual([expect.objectContaining({ state: 'live', assets: 1 })]);
     expect(await here.audit.run(true)).toEqual({
       checkedBlobs: expect.any(Number) as number,
+      isOwnStore: true,
       strayKeys: [],
       lostBlobs: [],
       corruptBlobs: [],

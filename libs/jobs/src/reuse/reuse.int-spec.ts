@@ -298,19 +298,34 @@ describe('an earlier job', () => {
     expect((await record(source)).reusedFrom).toBe(source);
   });
 
-  it.each(['lost_at', 'damaged_at'])('whose bytes are no good is not taken: %s', async (column) => {
-    const source = await made('one');
-    const mark = (at: Prisma.Sql): Promise<unknown> =>
-      test.database.execute(Prisma.sql`
+  it.each(['lost_at', 'damaged_at', 'orphaned_at'])(
+    'whose bytes are no good is not found, nor taken: %s',
+    async (column) => {
+      const source = await made('one');
+      const mark = (at: Prisma.Sql): Promise<unknown> =>
+        test.database.execute(Prisma.sql`
         UPDATE blobs SET ${Prisma.raw(column)} = ${at} WHERE account_id = ${world.jobs.accountId}::uuid`);
-    await mark(Prisma.sql`now()`);
-    await expect(record(source)).rejects.toMatchObject(GONE);
-    await mark(Prisma.sql`NULL`);
-    expect((await record(source)).reusedFrom).toBe(source);
-  });
+      await mark(Prisma.sql`now()`);
+      expect(await find()).toBeNull();
+      await expect(record(source)).rejects.toMatchObject(GONE);
+      await mark(Prisma.sql`NULL`);
+      expect(await find()).toEqual({ id: source, reusedFrom: source });
+      expect((await record(source)).reusedFrom).toBe(source);
+    },
+  );
 });
 
 describe('the search for an earlier job', () => {
+  it('goes on to one before it when one output of the latest is lost', async () => {
+    const whole = await made('one');
+    await made('two', 'three');
+    const [lost] = await test.database.query<{ hash: string }>(Prisma.sql`
+      SELECT max(hash) AS hash FROM assets WHERE account_id = ${world.jobs.accountId}::uuid AND job_id <> ${whole}::uuid`);
+    await test.database.execute(Prisma.sql`
+      UPDATE blobs SET lost_at = now() WHERE account_id = ${world.jobs.accountId}::uuid AND hash = ${lost?.hash}`);
+    expect(await find()).toEqual({ id: whole, reusedFrom: whole });
+  });
+
   it('reads its index, however many jobs there are', async () => {
     await made('one');
     await world.jobs.world.queueMany((await makePool(test.database)).poolId, await makeAccount(test.database), 5_000);

@@ -67,7 +67,7 @@ export class ReuseStore {
     private readonly settings: Pick<JobSettings, 'idempotencySeconds' | 'jobExecutionDeadlineSeconds' | 'maxAttempts'>,
   ) {}
 
-  /** The latest job of the account, for a sub-key of those with its labels, with this key that has succeeded, is kept, and has outputs, few enough to be reused. */
+  /** The latest job of the account, for a sub-key of those with its labels, with this key that has succeeded, is kept, and has outputs, few enough to be reused, of whose bytes nothing bad is known. */
   async find(
     statements: Statements,
     scope: Pick<JobScope, 'accountId' | 'labels'>,
@@ -86,6 +86,9 @@ export class ReuseStore {
       JOIN jobs j ON j.id = g.job_id
       WHERE j.account_id = ${accountId}::uuid AND ${isReusable} AND ${isOwn}
         AND (SELECT count(*) FROM job_outputs o WHERE o.job_id = j.id) BETWEEN 1 AND ${REUSE_OUTPUT_LIMIT}
+        AND NOT EXISTS (
+          SELECT 1 FROM job_outputs o JOIN assets a ON a.id = o.asset_id JOIN blobs b ON b.account_id = a.account_id AND b.hash = a.hash
+          WHERE o.job_id = j.id AND NOT (${isSound}))
       ORDER BY j.id DESC LIMIT 1`;
   }
 
@@ -148,6 +151,9 @@ export class ReuseStore {
 /** Of a job `j`: its outputs are all there, because they stay as long as their job. */
 const isReusable = Prisma.sql`j.status = 'succeeded' AND j.expires_at > now()`;
 
+/** Of a blob `b`: it can be referred to, and nothing bad is known of its bytes. What an estimate finds is what a submission takes. */
+const isSound = Prisma.sql`b.orphaned_at IS NULL AND b.lost_at IS NULL AND b.damaged_at IS NULL`;
+
 /** The earlier job, which cannot be deleted before the statement has committed; no row when it is gone. */
 function sourcePart(
   { accountId }: ReusedDraft,
@@ -187,7 +193,7 @@ function wholePart(
 ): StatementPart<'reused_from'> {
   const locked = statementPart<'hash'>('locked')`
     SELECT b.hash FROM blobs b WHERE b.account_id = ${accountId}::uuid AND b.hash IN (SELECT hash FROM ${made})
-      AND b.orphaned_at IS NULL AND b.lost_at IS NULL AND b.damaged_at IS NULL
+      AND ${isSound}
     ORDER BY b.hash FOR NO KEY UPDATE`;
   return statementPart<'reused_from'>('whole')`
     SELECT (SELECT reused_from FROM ${source}) AS reused_from WHERE (

@@ -7,7 +7,7 @@ import { Sign } from '../../../src/ui/display/status';
 import { Ago } from '../../../src/ui/display/time';
 import { lastAuditQuery, runAudit, type Finding } from '../api/overview';
 
-/** Whether credits, jobs, stored bytes and the audit log are what they should be: the last run, its findings, and a new run. It only reads. */
+/** Whether credits, jobs, stored bytes and the audit log are what they should be: the last run, its findings, and a new run. */
 export function AuditPanel(): ReactNode {
   const client = useQueryClient();
   const last = useQuery(lastAuditQuery);
@@ -29,7 +29,8 @@ export function AuditPanel(): ReactNode {
         {run.isError && <ErrorNote error={run.error} title="The audit did not run" />}
         {last.data === null && !run.isPending && (
           <p className="soft">
-            No operator has run an audit yet. It checks credits, jobs, stored bytes and the audit log; it only reads.
+            No operator has run an audit yet. It checks credits, jobs, stored bytes and the audit log, and changes none
+            of them.
           </p>
         )}
         {last.data && seen && (

@@ -21,7 +21,8 @@ const HELP = `npm run faults [-- flags]    a stack of its own under load and und
   --logs        keep what the processes logged, also when nothing was broken
   --clients N   clients that submit, watch and cancel meanwhile (6)
 
-Exits with 0 when nothing was broken; from 300 s on only when every kind of fault was done, and 100 in all.`;
+Exits with 0 when nothing was broken; from 300 s on only when every kind of fault was done, and 100 in all, and
+every invariant had something to look at. An invariant without is shown as unseen.`;
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
@@ -57,28 +58,42 @@ function printReport({ faults, outcomes, statuses, drainSeconds, verdicts }, see
   list(`Jobs, ${drainSeconds.toFixed(1)} s after the last fault`, statuses);
   say('\nInvariants');
   for (const { invariant, checked, breaches } of verdicts) {
-    const mark = breaches.length === 0 ? 'holds ' : 'BROKEN';
-    say(`  ${mark}  ${invariant}${checked > 0 ? ` (${checked})` : ''}`);
+    const mark = breaches.length > 0 ? 'BROKEN' : checked === 0 ? 'unseen' : 'holds ';
+    say(`  ${mark}  ${invariant}${checked === null ? '' : ` (${checked})`}`);
     for (const { check, subject, detail } of breaches.slice(0, 5)) say(`          ${check} ${subject}: ${detail}`);
     if (breaches.length > 5) say(`          and ${breaches.length - 5} more`);
   }
   const broken = verdicts.reduce((sum, { breaches }) => sum + breaches.length, 0);
+  const unseen = unseenOf(verdicts).length;
+  if (unseen > 0) say(`\n${unseen} invariants are unproven: there was nothing to look at.`);
   say(`\nSeed ${seed}: ${total} faults, ${broken} breaches.`);
-  return broken === 0 ? 0 : 1;
+  return broken === 0 && outcomes['jobs acknowledged'] !== 0 ? 0 : 1;
 }
 
 /**
- * Whether a full dose was one: what was not done was not survived.
+ * What holds because there was nothing to look at.
+ *
+ * @param {FaultReport['verdicts']} verdicts
+ * @returns {string[]} invariants
+ */
+function unseenOf(verdicts) {
+  return verdicts.filter(({ checked }) => checked === 0).map(({ invariant }) => invariant);
+}
+
+/**
+ * Whether a full dose was one: what was not done was not survived, and what was not looked at is not proven.
  *
  * @param {FaultReport} report
  * @returns {number} the exit code
  */
-function weigh({ faults }) {
+function weigh({ faults, verdicts }) {
   const counts = Object.entries(faults);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
   const missing = counts.filter(([, count]) => count === 0).map(([kind]) => kind);
-  if (total >= FULL_FAULTS && missing.length === 0) return 0;
+  const unseen = unseenOf(verdicts);
+  if (total >= FULL_FAULTS && missing.length === 0 && unseen.length === 0) return 0;
   say(`Too little was done for a proof: ${total} faults of ${FULL_FAULTS}, and none of: ${missing.join(', ') || '-'}.`);
+  say(`Looked at nowhere: ${unseen.join(', ') || '-'}.`);
   return 1;
 }
 

@@ -87,6 +87,10 @@ const FAULTS: Record<string, [on: (ids: Ids) => string, fault: (ids: Ids) => Pri
     (id) => id.running,
     ({ running }) => Prisma.sql`DELETE FROM job_attempts WHERE job_id = ${running}::uuid`,
   ],
+  'no-more-attempts-than-allowed': [
+    (id) => id.succeeded,
+    ({ succeeded }) => Prisma.sql`UPDATE jobs SET attempt = max_attempts + 1 WHERE id = ${succeeded}::uuid`,
+  ],
   'one-live-lease-per-job': [
     (id) => id.succeeded,
     ({ succeeded }) =>

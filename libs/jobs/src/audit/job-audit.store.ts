@@ -97,6 +97,13 @@ const CHECKS: readonly Check[] = [
       WHERE a.numbers <> ARRAY(SELECT generate_series(1, j.attempt::int))`,
   },
   {
+    // An attempt that is not the job's fault, and each retry, raises what it may have.
+    name: 'no-more-attempts-than-allowed',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject, format('is at attempt %s of %s', j.attempt, j.max_attempts) AS detail
+      FROM jobs j WHERE j.attempt > j.max_attempts`,
+  },
+  {
     name: 'one-live-lease-per-job',
     sql: Prisma.sql`
       SELECT j.id::text AS subject, format('is %s and has open attempts %s', j.delivery, a.numbers) AS detail

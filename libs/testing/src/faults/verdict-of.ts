@@ -3,8 +3,8 @@ import type { Finding } from '@millrace/platform';
 /** One invariant after a run: on how much it was checked, and what broke it. */
 export interface Verdict {
   invariant: string;
-  /** Things that were looked at; 0 where the check itself does not count them. */
-  checked: number;
+  /** Things that were looked at; 0 proves nothing. Null where the check itself does not count them. */
+  checked: number | null;
   breaches: Finding[];
 }
 

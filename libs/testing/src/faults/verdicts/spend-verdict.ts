@@ -37,6 +37,42 @@ export async function drainMails(client: pg.Client, limitMs: number): Promise<vo
   }
 }
 
+interface SumRow {
+  account_id: string;
+  label: string;
+  value: string;
+  day_micros: string;
+  month_micros: string;
+  charged: string;
+}
+
+/**
+ * What caps count as charged is what the records of usage have, of accounts whose caps were there before their first job. Only of those all
+ * of whose jobs ended on the day that the counter is of: one that ends around midnight counts where the counter is by then.
+ */
+export async function spendSumsVerdict(
+  client: Pick<pg.Client, 'query'>,
+  accounts: readonly string[],
+): Promise<Verdict> {
+  const { rows } = await client.query<SumRow>(
+    `SELECT u.account_id, u.label, u.value, u.day_micros::text, u.month_micros::text, r.charged::text
+     FROM label_use u CROSS JOIN LATERAL (
+       SELECT sum(charged_micros) AS charged, bool_and((finished_at AT TIME ZONE 'UTC')::date = u.day) AS is_of_day FROM usage_records
+       WHERE account_id = u.account_id AND (u.label = '@account' OR labels ->> u.label = u.value)) r
+     WHERE u.account_id = ANY ($1::uuid[]) AND r.charged > 0 AND r.is_of_day IS DISTINCT FROM false`,
+    [accounts],
+  );
+  const broken = rows.filter((row) => row.day_micros !== row.charged || row.month_micros !== row.charged);
+  return verdictOf(
+    'caps count what was charged',
+    rows.length,
+    broken.map((row) => ({
+      subject: row.account_id,
+      detail: `${row.label}=${row.value}: ${row.day_micros} today and ${row.month_micros} this month, usage has ${row.charged}`,
+    })),
+  );
+}
+
 /** What must hold of accounts with caps that stop, and of what was mailed. */
 export async function spendVerdicts(
   client: pg.Client,
@@ -61,6 +97,7 @@ export async function spendVerdicts(
   const warned = uses.filter((use) => use.warned > 0);
   const recorded = new Set(warnings.map(({ account_id: id, value, percent }) => `${id} ${value ?? ''} ${percent}`));
   return [
+    await spendSumsVerdict(client, accounts),
     verdictOf(
       'no more is charged than a cap that stops',
       uses.length,

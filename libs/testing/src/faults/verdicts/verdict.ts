@@ -79,7 +79,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
       ...(await spendVerdicts(client, evidence.spend.made, evidence.spend.mailServer)),
       ...(await evidence.erasures.verdicts(client)),
       ...seen(history),
-      { invariant: 'processes-survive', checked: 0, breaches: evidence.collapses.map(collapse) },
+      { invariant: 'processes-survive', checked: null, breaches: evidence.collapses.map(collapse) },
       await secrets(evidence),
       ...(await audits(evidence.auditors)),
     ];
@@ -255,7 +255,7 @@ async function audits(auditors: Auditor[]): Promise<Verdict[]> {
   for (const auditor of auditors) {
     const breaches: Finding[] = [];
     for await (const finding of auditor.findings()) breaches.push(finding);
-    verdicts.push({ invariant: `audit of ${auditor.name}`, checked: 0, breaches });
+    verdicts.push({ invariant: `audit of ${auditor.name}`, checked: null, breaches });
   }
   return verdicts;
 }

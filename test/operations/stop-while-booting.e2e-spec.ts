@@ -85,7 +85,7 @@ async function stopped(command: string, env: NodeJS.ProcessEnv): Promise<{ code:
       MILLRACE_SECRET_KEY: randomBytes(32).toString('base64'),
       MILLRACE_ADMIN_TOKEN: randomBytes(16).toString('hex'),
       MILLRACE_DRAIN_SECONDS: '3600',
-      MILLRACE_STOP_SECONDS: '3600',
+      MILLRACE_STOP_SECONDS: '3601',
       MILLRACE_PORT: '0',
       MILLRACE_OPS_PORT: '0',
       MILLRACE_GATEWAY_PORT: '0',

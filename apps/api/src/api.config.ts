@@ -187,3 +187,19 @@ export function assertMailLinksLead({ mailSmtpUrl, publicUrl }: Pick<ApiSettings
     `MILLRACE_MAIL_SMTP_URL is set without MILLRACE_PUBLIC_URL: ${why}. Set MILLRACE_PUBLIC_URL to the outer origin of this service, e.g. https://api.example.com, or unset MILLRACE_MAIL_SMTP_URL.`,
   ]);
 }
+
+/**
+ * Refuse a drain that the process would not live to the end of: it exits as it is once its stop takes too long, drain and all.
+ *
+ * @throws SettingsError
+ */
+export function assertDrainEnds({
+  drainSeconds,
+  stopSeconds,
+}: Pick<ApiSettings, 'drainSeconds' | 'stopSeconds'>): void {
+  if (drainSeconds < stopSeconds) return;
+  const why = 'a process that stops would exit while it keeps event streams open';
+  throw new SettingsError([
+    `MILLRACE_DRAIN_SECONDS (${drainSeconds}) is not less than MILLRACE_STOP_SECONDS (${stopSeconds}): ${why}. Lower MILLRACE_DRAIN_SECONDS, or raise MILLRACE_STOP_SECONDS above it.`,
+  ]);
+}

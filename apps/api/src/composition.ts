@@ -50,7 +50,7 @@ import { composeLibraryNames, composeModelNames, composeModels, type ModelNames 
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { composeAccountExports, composeErasureAudit, composeErasures } from '@millrace/privacy';
 import { composeWebhookEndpoints } from '@millrace/webhooks';
-import { API_SETTINGS, assertMailLinksLead, type ApiSettings } from './api.config';
+import { API_SETTINGS, assertDrainEnds, assertMailLinksLead, type ApiSettings } from './api.config';
 import { composeAccounts } from './compose-accounts';
 import { SELF_HOSTED_ACCOUNT, demoLimits } from './endpoints';
 import { AUDITORS } from './operations';
@@ -75,6 +75,7 @@ export interface Libs {
  */
 export async function composeLibs(settings: ApiSettings, logger: Logger, shutdown: Shutdown): Promise<Libs> {
   assertMailLinksLead(settings);
+  assertDrainEnds(settings);
   // Where nothing costs credits, none are sold.
   const provider = settings.surface === 'self_hosted' ? null : await paymentProviderOf(settings);
   const metrics = new Metrics('api');

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ATTACKS } from '../hostile/support/attacks';
 
 const ROOT = join(__dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -45,4 +46,10 @@ describe('the READMEs of apps and libs', () => {
     const readme = read(`${part}/README.md`);
     expect(roomsOf(part).filter((room) => !namesRoom(readme, room))).toEqual([]);
   });
+});
+
+it('the table of docs/security.md has a row for each attack of test/hostile, in their order', () => {
+  const [, table = ''] = /<!-- attacks -->([^]*?)<!-- \/attacks -->/.exec(read('docs/security.md')) ?? [];
+  const rows = [...table.matchAll(/^\| ([^|]+?) +\| ([^|]+?) +\|/gm)].slice(2).map(([, ...cells]) => cells);
+  expect(rows).toEqual(ATTACKS.map(({ resource, name }) => [resource, name]));
 });

@@ -93,17 +93,18 @@ export class AccountErasureStore {
   /**
    * Strike out what a page of the account's log of acts says.
    *
-   * @param texts only of entries in which one of them stands; null: of all.
+   * @param of only of entries that name the label with the value, or one of the keys by its id; null: of all.
    * @returns how many entries, and the last of the page; null when there was none.
    */
   async redactLog(
     tx: Statements,
     accountId: string,
-    texts: readonly string[] | null,
+    of: (LabelValue & { keyIds: readonly string[] }) | null,
     { after, limit }: { after: string; limit: number },
   ): Promise<{ redacted: number; last: string | null }> {
+    const texts = of && [JSON.stringify({ label: of.label, value: of.value }), ...of.keyIds];
     const [row] = await tx.rows<{ redacted: number; last: string | null }>(Prisma.sql`
-      SELECT redacted, last FROM redact_audit_log(${accountId}::uuid, ${texts && [...texts]}::text[], ${after}::uuid, ${limit}::int)`);
+      SELECT redacted, last FROM redact_audit_log(${accountId}::uuid, ${texts}::text[], ${after}::uuid, ${limit}::int)`);
     return row ?? { redacted: 0, last: null };
   }
 

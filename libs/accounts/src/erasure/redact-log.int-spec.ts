@@ -30,24 +30,71 @@ const erased = async (): Promise<string[]> => {
   return (await test.database.models.auditEntry.findMany({ where, orderBy: { id: 'asc' } })).map(({ id }) => id);
 };
 
-it('strikes out what names a text or an id, wherever that stands, and nothing else', async () => {
+const page = { after: BEFORE_ALL, limit: PAGE };
+
+it('strikes out what names the label with the value or one of its sub-keys, wherever that stands, and nothing else', async () => {
   const [key, other, stranger] = [newId(), newId(), newId()];
   const named = [
     await append(key, { name: 'a key' }),
     await append(`api_key:${other}`, { name: 'a key' }),
     await append(newId(), { children: [stranger, other] }),
     await append(newId(), { text: `revoked ${stranger}-${key}, and more` }),
-    await append(newId(), { labels: { user: 'ada' } }),
-    await append(newId(), { body: JSON.stringify({ user: 'ada' }) }),
+    await append(newId(), { labels: { plan: 'pro', user: 'ada' } }),
+    await append(newId(), { label: 'user', value: 'ada' }),
+    await append(newId(), { rule: JSON.stringify({ label: 'user', value: 'ada', max_jobs: 3 }) }),
+    await append(newId(), { parts: [{ within: JSON.stringify({ labels: { user: 'ada' } }) }] }),
   ];
   await append(stranger, { children: [newId(), newId()], name: 'adam', user: 'bob' });
   await append(newId(), { labels: { user: 'adam' }, part: key.slice(0, 35) });
-  const texts = ['"ada"', String.raw`\"ada\"`, key, other];
-  const page = { after: BEFORE_ALL, limit: PAGE };
-  const { redacted, last } = await store.redactLog(test.database, accountId, texts, page);
+  const of = { label: 'user', value: 'ada', keyIds: [key, other] };
+  const { redacted, last } = await store.redactLog(test.database, accountId, of, page);
   expect({ redacted, last: typeof last }).toEqual({ redacted: named.length, last: 'string' });
   expect(await erased()).toEqual(named);
   expect((await store.redactLog(test.database, accountId, null, page)).redacted).toBe(2 + named.length);
+});
+
+it.each(['email', 'value', 'scopes', 'name', 'owner', 'ada@example.com'])(
+  'a value such as %s, which entries have in another sense, is struck out as the value of the label alone',
+  async (value) => {
+    const entries = [
+      { email: 'ada@example.com', role: 'owner' },
+      { name: value, scopes: ['jobs:read'], labels: { plan: value, [value]: 'pro' } },
+      { label: 'plan', value },
+      { label: value, value: 'user' },
+      { rule: JSON.stringify({ label: 'plan', value }) },
+      { parts: [{ label: 'user', value: 'bob' }, { label: 'plan', value }, value] },
+      { labels: ['user', value] },
+      { label: 'user', value: [value] },
+    ];
+    for (const details of entries) await append(newId(), details);
+    const named = await append(newId(), { name: 'a key', labels: { user: value, other: { user: 1 } } });
+    const of = { label: 'user', value, keyIds: [] };
+    expect((await store.redactLog(test.database, accountId, of, page)).redacted).toBe(1);
+    expect(await erased()).toEqual([named]);
+  },
+);
+
+it('a text of an entry that looks like JSON and cannot be read stops no erasure', async () => {
+  for (const text of ['{"a": 1', String.raw`{"a": "\u0000"}`, '{"a": 1e999999}', `{"a": ${'['.repeat(20_000)}`]) {
+    await append(newId(), { name: text });
+  }
+  const named = await append(newId(), { labels: { user: 'ada' } });
+  await store.redactLog(test.database, accountId, { label: 'user', value: 'ada', keyIds: [] }, page);
+  expect(await erased()).toEqual([named]);
+});
+
+it('what a process of the version before asks to strike out is what has the value as that of a label', async () => {
+  await append(newId(), { email: 'ada', value: 'bob' });
+  const named = [
+    await append(newId(), { labels: { user: 'value' } }),
+    await append(newId(), { label: 'user', value: 'value' }),
+  ];
+  const key = newId();
+  named.push(await append(key, {}), await append(newId(), { successor: key }));
+  const texts = ['"value"', String.raw`\"value\"`, key];
+  await test.database.rows(Prisma.sql`
+    SELECT redacted FROM redact_audit_log(${accountId}::uuid, ${texts}::text[], ${BEFORE_ALL}::uuid, ${PAGE}::int)`);
+  expect(await erased()).toEqual(named.filter((_, nth) => nth !== 2));
 });
 
 it('of a label that as many sub-keys share as there may be, a page takes a part of the time that a statement has', async () => {
@@ -60,8 +107,8 @@ it('of a label that as many sub-keys share as there may be, a page takes a part 
   const named = [await append(ids[0] ?? '', {}), await append(newId(), { successor: ids[KEYS - 1] ?? '' })];
   const redacted = await test.database.transaction(async (tx) => {
     await tx.execute(Prisma.sql`SET LOCAL statement_timeout = '5s'`);
-    const page = { after: BEFORE_ALL, limit: 2 * PAGE };
-    return (await store.redactLog(tx, accountId, ['"acme"', ...ids], page)).redacted;
+    const of = { label: 'user', value: 'acme', keyIds: ids };
+    return (await store.redactLog(tx, accountId, of, { ...page, limit: 2 * PAGE })).redacted;
   });
   expect({ redacted, erased: await erased() }).toEqual({ redacted: 1, erased: named.slice(1) });
 });

@@ -238,20 +238,14 @@ export class ErasureSteps {
     return { next: last === null ? 'over' : 'again', place: last, counts: { webhook_messages: deleted } };
   }
 
-  /** Of a label: what names its value, as it stands in JSON and in a text of JSON, or is about one of its sub-keys. */
+  /** Of a label: what names it with its value, or is about one of its sub-keys. */
   private async redactLog(tx: Statements, { accountId, subject, place }: ErasureLease): Promise<Outcome> {
     const { accounts } = this.erasers;
-    const texts = subject.kind === 'label' ? await this.textsOf(tx, accountId, subject) : null;
     // What is refused from now on is not in the log: its end is not read again.
     if (subject.kind === 'label') await accounts.forgetHashes(tx, accountId, subject);
-    const { redacted, last } = await accounts.redactLog(tx, accountId, texts, pageAfter(place));
+    const of = subject.kind === 'label' ? { ...subject, keyIds: await accounts.subKeys(tx, accountId, subject) } : null;
+    const { redacted, last } = await accounts.redactLog(tx, accountId, of, pageAfter(place));
     return { next: last === null ? 'over' : 'again', place: last, counts: { audit_entries: redacted } };
-  }
-
-  private async textsOf(tx: Statements, accountId: string, of: LabelValue): Promise<string[]> {
-    const asJson = JSON.stringify(of.value);
-    const asText = JSON.stringify(asJson).slice(1, -1);
-    return [asJson, asText, ...(await this.erasers.accounts.subKeys(tx, accountId, of))];
   }
 }
 

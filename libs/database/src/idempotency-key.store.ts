@@ -103,3 +103,10 @@ export async function forgetKeys(
     DELETE FROM idempotency_keys
     WHERE account_id = ${accountId}::uuid AND operation = ${operation} AND subject_id = ANY(${[...subjectIds]}::uuid[])`);
 }
+
+/** Forget keys of all of an account's requests, at most `limit` of them. @returns how many went. */
+export async function forgetKeysOf(tx: Statements, accountId: string, limit: number): Promise<number> {
+  return tx.execute(Prisma.sql`
+    DELETE FROM idempotency_keys WHERE (account_id, operation, key) IN (
+      SELECT account_id, operation, key FROM idempotency_keys WHERE account_id = ${accountId}::uuid LIMIT ${limit})`);
+}

@@ -9,6 +9,7 @@ export {
   claimKeyPart,
   claimKeysPart,
   forgetKeys,
+  forgetKeysOf,
   isKeyClaimed,
   subjectOfKey,
   sweepKeys,

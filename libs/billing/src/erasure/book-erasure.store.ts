@@ -9,6 +9,12 @@ export interface BookPage {
   place: string | null;
 }
 
+/** A page of usage records. */
+export interface UsagePage extends BookPage {
+  /** The jobs that it was about: other records of them may be left when they are past their retention. */
+  jobIds: string[];
+}
+
 const FIRST = '-infinity 00000000-0000-0000-0000-000000000000';
 const placeOf = (time: Prisma.Sql, id: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`concat_ws(' ', replace(${time}::text, ' ', 'T'), ${id})`;
@@ -27,22 +33,29 @@ export class BookErasureStore {
     accountId: string,
     subject: ErasureSubject,
     { pseudonym, place, limit }: { pseudonym: string; place: string | null; limit: number },
-  ): Promise<BookPage> {
-    if (subject.kind === 'job') return { changed: await this.forgetUsageOf(tx, accountId, subject.jobId), place: null };
+  ): Promise<UsagePage> {
+    if (subject.kind === 'job') {
+      return {
+        changed: await this.forgetUsageOf(tx, accountId, subject.jobId),
+        place: null,
+        jobIds: [subject.jobId],
+      };
+    }
     const [since = '', id = ''] = (place ?? FIRST).split(' ');
     const [isOf, labels] = usageOf(subject, pseudonym);
-    const [row] = await tx.rows<{ rows: number; changed: number; place: string | null }>(Prisma.sql`
+    const [row] = await tx.rows<{ rows: number; jobIds: string[]; place: string | null }>(Prisma.sql`
       WITH page AS (
         SELECT u.job_id, u.finished_at, u.labels FROM usage_records u
         WHERE u.account_id = ${accountId}::uuid AND (u.finished_at, u.job_id) > (${since}::timestamptz, ${id}::uuid)
         ORDER BY u.finished_at, u.job_id LIMIT ${limit}
       ), changed AS (
         UPDATE usage_records u SET labels = ${labels} FROM page p
-        WHERE u.job_id = p.job_id AND u.labels <> '{}'::jsonb AND ${isOf} RETURNING 1
+        WHERE u.job_id = p.job_id AND u.labels <> '{}'::jsonb AND ${isOf} RETURNING u.job_id
       )
-      SELECT (SELECT count(*) FROM page)::int AS rows, (SELECT count(*) FROM changed)::int AS changed,
+      SELECT (SELECT count(*) FROM page)::int AS rows, ARRAY(SELECT job_id FROM changed) AS job_ids,
         (SELECT ${placeOf(Prisma.sql`finished_at`, Prisma.sql`job_id`)} FROM page ORDER BY finished_at DESC, job_id DESC LIMIT 1) AS place`);
-    return { changed: row?.changed ?? 0, place: (row?.rows ?? 0) < limit ? null : (row?.place ?? null) };
+    const jobIds = row?.jobIds ?? [];
+    return { changed: jobIds.length, place: (row?.rows ?? 0) < limit ? null : (row?.place ?? null), jobIds };
   }
 
   private async forgetUsageOf(tx: Statements, accountId: string, jobId: string): Promise<number> {

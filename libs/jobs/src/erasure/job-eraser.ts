@@ -38,8 +38,13 @@ export class JobEraser {
   /** Delete ended jobs, with the keys of the requests that made them. @returns what belonged to them, for the caller to erase. */
   async delete(tx: Statements, accountId: string, jobIds: readonly string[]): Promise<DeletedJobs> {
     const deleted = await this.store.delete(tx, accountId, jobIds);
-    await forgetKeys(tx, accountId, 'postJobs', jobIds);
+    await this.forgetKeys(tx, accountId, jobIds);
     return deleted;
+  }
+
+  /** Forget the keys of the requests that made jobs, also of jobs that are past their retention. */
+  async forgetKeys(tx: Statements, accountId: string, jobIds: readonly string[]): Promise<void> {
+    if (jobIds.length > 0) await forgetKeys(tx, accountId, 'postJobs', jobIds);
   }
 
   /** Whether a job is left, in whichever state. */

@@ -2,7 +2,7 @@ import type { AccountErasureStore } from '@millrace/accounts';
 import type { AssetEraser } from '@millrace/assets';
 import type { BookErasureStore } from '@millrace/billing';
 import type { ErasureSubject, ErasureSubjectKind } from '@millrace/contracts';
-import type { Statements } from '@millrace/database';
+import { forgetKeysOf, type Statements } from '@millrace/database';
 import type { DeploymentLifeStore } from '@millrace/deployments';
 import type { JobEraser } from '@millrace/jobs';
 import type { ModelErasureStore } from '@millrace/models';
@@ -168,15 +168,19 @@ export class ErasureSteps {
       case 'messages':
         return async (tx) => {
           const gone = await webhooks.deleteMessages(tx, accountId, READ);
-          return { next: goOn(gone, READ), counts: { webhook_messages: gone } };
+          const keys = await forgetKeysOf(tx, accountId, READ);
+          return { next: goOn(Math.max(gone, keys), READ), counts: { webhook_messages: gone } };
         };
       case 'usage':
         return async (tx) => {
           const page = await books.forgetUsage(tx, accountId, subject, { pseudonym, place, limit: READ });
+          // Messages, and keys of requests, may be kept longer than their job.
+          const messages = await webhooks.deleteOf(tx, accountId, { jobIds: page.jobIds, batchIds: [] });
+          await jobs.forgetKeys(tx, accountId, page.jobIds);
           return {
             next: page.place === null ? 'over' : 'again',
             place: page.place,
-            counts: { usage_records: page.changed },
+            counts: { usage_records: page.changed, webhook_messages: messages },
           };
         };
       case 'reasons':

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { Prisma } from '@prisma/client';
+import pino from 'pino';
 import { newId } from '@millrace/contracts';
 import { KeyRing, createLogger } from '@millrace/platform';
 import { SmtpSink, createTestDatabase, createTestFolder, type TestDatabase } from '@millrace/testing';
@@ -111,6 +112,35 @@ it.each([
   await makeDue();
   expect(await loopTo(sink.url).runOnce()).toBe(1);
   expect(sink.mails).toHaveLength(1);
+});
+
+it.each([
+  { of: 'RCPT TO', code: 550, text: `5.1.1 <${MAIL.to}>: no such mailbox`, says: 'RCPT TO, 550 5.1.1, EENVELOPE' },
+  { of: 'RCPT TO', code: 451, text: `4.2.1 <${MAIL.to}>: try later`, says: 'RCPT TO, 451 4.2.1, EENVELOPE' },
+  { of: 'MAIL FROM', code: 550, text: `not for ${MAIL.to}`, says: 'MAIL FROM, 550, EENVELOPE' },
+  { of: 'the message', code: 554, text: `5.7.1 spam to ${MAIL.to}`, says: 'DATA, 554 5.7.1, EMESSAGE' },
+] as const)(
+  'is named by its id in what is logged, never by its recipient: $of, $code',
+  async ({ says, ...refusal }) => {
+    await add();
+    const [{ id } = { id: '' }] = await rows();
+    sink.refuses = refusal;
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => lines.push(line) });
+    const report = { failed: (item: string, err: unknown) => log.warn({ err, item }), resting: () => undefined };
+    const sender = new SmtpSender(sink.url, FROM);
+    await new DeliverMailLoop(test.database, store, outbox, sender, log).runOnce(report);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(id);
+    expect(lines[0]).toContain(says);
+    expect(lines[0]).not.toContain('ada');
+  },
+);
+
+it('says in what is logged why the mail server was not reached', async () => {
+  const due = { id: newId(), ...MAIL };
+  const failed = new SmtpSender('smtp://127.0.0.1:1', FROM).send(due);
+  await expect(failed).rejects.toThrow('the mail server did not take a mail: CONN, ESOCKET, ECONNREFUSED');
 });
 
 it('is not sent when it is of no use any more, and deleted', async () => {

@@ -18,7 +18,7 @@ export class MailRefused extends Error {}
 
 /** What sends mail: the port that an SMTP server and a folder of files implement. */
 export interface MailSender {
-  /** Send, once. @throws MailRefused when trying again is useless; any other error when it is not. */
+  /** Send, once. @throws MailRefused when trying again is useless; any other error when it is not. Neither names the recipient: both are logged. */
   send(mail: DueMail): Promise<void>;
   close(): void;
 }

@@ -115,14 +115,14 @@ export const MAIL_GUARDS = [
   ),
   of(
     'a mail is kept where the mail server refuses its sender',
-    'libs/mail/src/smtp-sender.ts',
+    'libs/mail/src/smtp-failure.ts',
     "code === 'EENVELOPE' && command === 'RCPT TO' && !OF_OUR_SETTINGS.test(response)",
     "code === 'EENVELOPE' && !OF_OUR_SETTINGS.test(response)",
     MAIL,
   ),
   of(
     'a mail is kept where the mail server refuses its sender beside the recipient',
-    'libs/mail/src/smtp-sender.ts',
+    'libs/mail/src/smtp-failure.ts',
     ' && !OF_OUR_SETTINGS.test(response)',
     '',
     MAIL,

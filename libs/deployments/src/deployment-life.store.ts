@@ -78,6 +78,14 @@ export class DeploymentLifeStore {
       UPDATE deployments SET deleting_at = now() WHERE id = ${id}::uuid AND deleting_at IS NULL AND deleted_at IS NULL`);
   }
 
+  /** Stop all deployments of an account for good: each is deleted when it has no jobs. */
+  async stopAll(tx: Statements, accountId: string): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE deployments
+      SET desired_state = 'stopped', stopped_at = coalesce(stopped_at, now()), wanted_at = NULL, deleting_at = coalesce(deleting_at, now())
+      WHERE account_id = ${accountId}::uuid AND deleted_at IS NULL AND (desired_state <> 'stopped' OR deleting_at IS NULL)`);
+  }
+
   /** Stop all deployments of an account and take their names, graphs and models from them; each is deleted when it has no jobs. @returns how many. */
   async closeAll(tx: Statements, accountId: string, pseudonym: string): Promise<number> {
     await tx.execute(Prisma.sql`

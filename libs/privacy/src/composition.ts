@@ -25,7 +25,11 @@ export function composeErasures(database: Database, audit: AuditLog, onClose: ()
   return new Erasures(
     database,
     new ErasureStore(),
-    new AccountErasureStore(),
+    {
+      accounts: new AccountErasureStore(),
+      webhooks: new WebhookErasureStore(),
+      deployments: new DeploymentLifeStore(),
+    },
     (tx, accountId, jobId) => jobs.isKnown(tx, accountId, jobId),
     audit,
     new OwnerRights(new AccountStore(), new ApiKeyStore()),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { AccountErasureStore } from '@millrace/accounts';
+import { AccountErasureStore, AuditLog, AuditLogStore } from '@millrace/accounts';
 import type { AssetEraser } from '@millrace/assets';
 import { BookErasureStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
@@ -7,7 +7,10 @@ import { DeploymentLifeStore } from '@millrace/deployments';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { WebhookErasureStore } from '@millrace/webhooks';
 import type { ErasureLease } from './erasure';
+import { ErasureRunner } from './erasure-runner';
 import { ErasureSteps, nextStep, type Erasers, type Outcome } from './erasure-steps';
+import { ErasureStore } from './erasure.store';
+import { Erasures } from './erasures.service';
 
 let test: TestDatabase;
 let accountId: string;
@@ -60,6 +63,36 @@ async function accept(): Promise<void> {
   await models.mailMessage.create({ data: mail });
   await models.signInLink.create({ data: { id: newId(), accountId, tokenHash: randomBytes(32), expiresAt: soon } });
 }
+
+it('nothing is sent for the account and its deployments stop as soon as it is closed, though its erasure cannot be noted', async () => {
+  await accept();
+  const [webhooks, deployments] = [new WebhookErasureStore(), new DeploymentLifeStore()];
+  const sources = { accounts: new AccountErasureStore(), webhooks, deployments };
+  const audit = new AuditLog(test.database, new AuditLogStore());
+  const erasures = new Erasures(
+    test.database,
+    new ErasureStore(),
+    sources,
+    () => Promise.resolve(true),
+    audit,
+    { hold: () => Promise.resolve() },
+    () => undefined,
+  );
+  const operator = { actor: 'admin', address: null, keyId: null };
+  await erasures.request(operator, accountId, { kind: 'account' });
+  const keep = (): Promise<never> => Promise.reject(new Error('the bucket is away'));
+  const steps = new ErasureSteps({ notes: { keep } } as unknown as Erasers);
+  const runner = new ErasureRunner(test.database, new ErasureStore(), steps, 0);
+  await expect(runner.runOnce()).rejects.toThrow('the bucket is away');
+  const { models } = test.database;
+  // What they were stays until the erasure is noted: after a restore it is asked for again by that.
+  expect(await models.webhookEndpoint.findMany({ where: { accountId } })).toMatchObject([
+    { url: 'https://ada.example.com/', deletedAt: expect.any(Date) as Date },
+  ]);
+  expect(await models.deployment.findMany({ where: { accountId } })).toMatchObject([
+    { name: 'adas-portraits', desiredState: 'stopped', stoppedAt: expect.any(Date) as Date },
+  ]);
+});
 
 it('what was accepted while the account was being closed is closed when no process has its keys any more', async () => {
   await run('close');

@@ -135,6 +135,8 @@ it('does a step of each account in turn, however many erasures one of them asked
 it('is asked for a thousand times by an account, and no more until some are done; the account itself always', async () => {
   const owners = { hold: () => Promise.resolve() };
   const accounts = { revokeSubKeys: () => Promise.resolve(), close: () => Promise.resolve(true) };
+  const webhooks = { stopEndpoints: () => Promise.resolve() };
+  const deployments = { stopAll: () => Promise.resolve() };
   const audit = {
     record: (_: unknown, act: (tx: Statements, note: () => void) => Promise<unknown>) =>
       test.database.transaction((tx) => act(tx, () => undefined)),
@@ -143,7 +145,7 @@ it('is asked for a thousand times by an account, and no more until some are done
   const erasures = new Erasures(
     test.database,
     store,
-    accounts as unknown as Parts[2],
+    { accounts, webhooks, deployments } as unknown as Parts[2],
     () => Promise.resolve(true),
     audit as unknown as Parts[4],
     owners,

@@ -1,7 +1,8 @@
-import type { AccountErasureStore, AuditLog, Operator, Owner, OwnerRights } from '@millrace/accounts';
+import type { AuditLog, Operator, Owner, OwnerRights } from '@millrace/accounts';
 import { Refusal, isUuid, newId, type ErasureSubject } from '@millrace/contracts';
 import { decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
 import type { Erasure } from './erasure';
+import type { Erasers } from './erasure-steps';
 import type { ErasureStore } from './erasure.store';
 
 const CURSOR = 'erasures';
@@ -14,7 +15,7 @@ export class Erasures {
   constructor(
     private readonly database: Database,
     private readonly store: ErasureStore,
-    private readonly accounts: AccountErasureStore,
+    private readonly sources: Pick<Erasers, 'accounts' | 'webhooks' | 'deployments'>,
     private readonly isJobKnown: (tx: Statements, accountId: string, jobId: string) => Promise<boolean>,
     private readonly audit: AuditLog,
     private readonly owners: Pick<OwnerRights, 'hold'>,
@@ -23,8 +24,8 @@ export class Erasures {
   ) {}
 
   /**
-   * Ask for an erasure. What could make more of its subject ends at once: of an account all keys and sessions, of a label the sub-keys
-   * that carry it. To ask again while it is not done changes nothing.
+   * Ask for an erasure. What could make more of its subject ends at once: of an account all keys, sessions, webhooks and deployments, of
+   * a label the sub-keys that carry it. To ask again while it is not done changes nothing.
    *
    * @param keyId the key that acts, an owner's where the subject is the account; null for an operator.
    * @returns the request, and whether it is a new one.
@@ -112,9 +113,19 @@ export class Erasures {
     throw new Refusal('invalid_request', `${accountId} is no account of a customer; only such accounts are erased.`);
   }
 
-  /** End what could make more of what is erased. @returns false when it is an account that cannot be closed. */
+  /**
+   * End what could make more of what is erased, and of an account what is sent for it and what runs for it: the erasure itself may have to wait
+   * for its note. What names somebody is forgotten after that.
+   *
+   * @returns false when it is an account that cannot be closed.
+   */
   private async endSources(tx: Statements, accountId: string, subject: ErasureSubject): Promise<boolean> {
-    if (subject.kind === 'label') await this.accounts.revokeSubKeys(tx, accountId, subject);
-    return subject.kind !== 'account' || (await this.accounts.close(tx, accountId));
+    const { accounts, webhooks, deployments } = this.sources;
+    if (subject.kind === 'label') await accounts.revokeSubKeys(tx, accountId, subject);
+    if (subject.kind !== 'account') return true;
+    if (!(await accounts.close(tx, accountId))) return false;
+    await webhooks.stopEndpoints(tx, accountId);
+    await deployments.stopAll(tx, accountId);
+    return true;
   }
 }

@@ -5,6 +5,7 @@ import { Prisma } from '@prisma/client';
 import { AccountErasureStore, AuditLog, AuditLogStore } from '@millrace/accounts';
 import { openBlobStore, assetSettings, type NoteStore } from '@millrace/assets';
 import { lowestIdAt, newId, type ErasureSubject } from '@millrace/contracts';
+import { DeploymentLifeStore } from '@millrace/deployments';
 import { KeyRing, readSettings } from '@millrace/platform';
 import {
   createTestDatabase,
@@ -13,6 +14,7 @@ import {
   type TestDatabase,
   type TestFolder,
 } from '@millrace/testing';
+import { WebhookErasureStore } from '@millrace/webhooks';
 import { Erasures, ErasureStore } from '../erasure';
 import type { ErasureLease } from '../erasure/erasure';
 import { ErasureRunner } from '../erasure/erasure-runner';
@@ -47,7 +49,12 @@ beforeEach(async () => {
   const audit = new AuditLog(test.database, new AuditLogStore());
   const known = (): Promise<boolean> => Promise.resolve(true);
   const owners = { hold: () => Promise.reject(new Error('an operator asks')) };
-  erasures = new Erasures(test.database, store, new AccountErasureStore(), known, audit, owners, () => undefined);
+  const sources = {
+    accounts: new AccountErasureStore(),
+    webhooks: new WebhookErasureStore(),
+    deployments: new DeploymentLifeStore(),
+  };
+  erasures = new Erasures(test.database, store, sources, known, audit, owners, () => undefined);
   await test.database.execute(Prisma.sql`DELETE FROM erasures`);
   accountId = await makeAccount(test.database);
 });

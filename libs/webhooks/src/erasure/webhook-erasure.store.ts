@@ -46,6 +46,13 @@ export class WebhookErasureStore {
     return row ?? { deleted: 0, last: null };
   }
 
+  /** Have nothing more recorded for the account or sent to it. Where it went is kept. */
+  async stopEndpoints(tx: Statements, accountId: string): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE webhook_endpoints SET deleted_at = now(), updated_at = now()
+      WHERE account_id = ${accountId}::uuid AND deleted_at IS NULL`);
+  }
+
   /** Have nothing more recorded for the account or sent to it, and forget where that went; a loop deletes the rows later. */
   async closeEndpoints(tx: Statements, accountId: string): Promise<number> {
     return tx.execute(Prisma.sql`

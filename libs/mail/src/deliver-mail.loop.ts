@@ -5,8 +5,9 @@ import type { MailOutbox } from './mail-outbox';
 import type { ClaimedMail, MailOutboxStore } from './mail-outbox.store';
 
 const BATCH = 10;
-/** Longer than a mail server may take for all its answers. */
-const LEASE_SECONDS = 300;
+/** Renewed while the mail server takes its time; of a process that died its mails are sent after this. */
+const LEASE_SECONDS = 120;
+const RENEW_MS = 30_000;
 const FIRST_WAIT_SECONDS = 5;
 const LONGEST_WAIT_SECONDS = 900;
 
@@ -35,6 +36,7 @@ export class DeliverMailLoop implements Loop {
 
   private async send(claimed: ClaimedMail, report: LoopReport | undefined): Promise<boolean> {
     const { id, sealed, attempts } = claimed;
+    const renewal = setInterval(() => void this.renew(claimed), RENEW_MS);
     try {
       await this.sender.send({ id, ...this.outbox.open(id, sealed) });
     } catch (error) {
@@ -45,8 +47,17 @@ export class DeliverMailLoop implements Loop {
         return false;
       }
       this.logger.warn({ err: error, mail: id }, 'the mail server refused a mail, which is not sent again');
+    } finally {
+      clearInterval(renewal);
     }
     await this.store.delete(this.database, claimed);
     return true;
+  }
+  private async renew(claimed: ClaimedMail): Promise<void> {
+    try {
+      await this.store.postpone(this.database, claimed, LEASE_SECONDS);
+    } catch (error) {
+      this.logger.warn({ err: error, mail: claimed.id }, 'the lease of a mail could not be renewed');
+    }
   }
 }

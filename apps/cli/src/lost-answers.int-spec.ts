@@ -1,5 +1,5 @@
 import { FakeHost } from './fixtures/fake-host';
-import { refusal, StandInService, type Answer } from './fixtures/stand-in-service';
+import { json, refusal, StandInService, type Answer } from './fixtures/stand-in-service';
 import { runCli } from './program';
 
 let service: StandInService;
@@ -64,6 +64,29 @@ describe('a write whose answer is lost', () => {
     service.on('POST /admin/v1/accounts/a1/credits', cut);
     expect(await millrace('admin', 'grant', 'a1', '5', 'gift', '--idempotency-key', 'my-key')).toBe(6);
     expect(host.noted).toContain('sending it again with --idempotency-key my-key does it once.');
+  });
+
+  it.each([
+    ['POST /admin/v1/accounts/a1/credits', ['admin', 'grant', 'a1', '5', 'gift']],
+    ['POST /admin/v1/jobs/j1/redrive', ['admin', 'redrive', 'j1']],
+  ])('is waited for at Ctrl-C, and left at a second one with the key that was made for it: %s', async (route, args) => {
+    let answer = (): void => undefined;
+    service.on(route, (response, request) => {
+      answer = () => void json(200, { id: 'r1' })(response, request);
+    });
+    const waiting = millrace(...args);
+    await service.asked(route);
+    host.pressCtrlC();
+    expect(host.noted).toContain('Waiting for the answer');
+    answer();
+    expect(await waiting).toBe(0);
+    const leaving = millrace(...args);
+    await service.asked(route, 2);
+    host.pressCtrlC();
+    host.pressCtrlC();
+    expect(await leaving).toBe(130);
+    const key = String(service.requests(route)[1]?.headers['idempotency-key']);
+    expect(host.noted).toContain(`sending it again with --idempotency-key ${key} does it once.`);
   });
 });
 

@@ -96,7 +96,7 @@ export class InterruptGuard {
     this.pressed = true;
     if (this.phase === 'running') this.decide();
     else if (this.phase === 'quiet' || isSecond) this.leaving.abort();
-    else this.actions.note('Waiting for the answer to the submission; press Ctrl-C again to leave at once.');
+    else this.actions.note('Waiting for the answer; press Ctrl-C again to leave at once.');
   }
 
   private decide(): void {

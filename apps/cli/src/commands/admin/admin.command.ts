@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { Argument, Option, type Command } from 'commander';
 import { type ApiClient, type CallOptions, clientsFor, recordOf } from '../../client';
 import { checkedKey, parseBaseUrl } from '../../login';
-import { EXIT, type ExitCode, ServiceFailure, UsageFailure, wasNotSent } from '../../process';
+import { EXIT, type ExitCode, UsageFailure } from '../../process';
 import type { AdminVerb, TypedField } from './admin-verb';
 import { ADMIN_VERBS } from './admin-verbs';
 import type { Bind, CommandContext } from '../command-context';
+import { knownOutcome, withGuard } from '../interrupt-option';
 import { plainLine } from '../../terminal';
 import { saveDownload } from '../save-download';
 import { idempotencyKey } from '../values/typed-value';
@@ -119,13 +120,14 @@ async function call(
     context.print({ saved: path }, () => [plainLine(path)]);
     return EXIT.succeeded;
   }
-  const answer = await request(api, verb, wanted, flags.reason);
+  const answer = await request(context, api, verb, wanted, flags.reason);
   if (verb.isList) context.printRecords(answer, 'None.', verb.first);
   else context.printRecord(answer);
   return recordOf(answer).ok === false ? EXIT.failed : EXIT.succeeded;
 }
 
 async function request(
+  context: CommandContext,
   api: ApiClient,
   { route, args, flags, isList }: AdminVerb,
   { path, fields, key }: AdminRequest,
@@ -139,13 +141,10 @@ async function request(
   const headers = reasonHeader(reason);
   if (isList && method === 'GET') return api.page(url, { headers });
   if (key === undefined) return api.json(url, { method, json, headers });
-  return api
-    .json(url, { method, json, headers: { ...headers, 'idempotency-key': key }, tries: TRIES })
-    .catch((error: unknown) => {
-      if (error instanceof ServiceFailure && !wasNotSent(error))
-        error.facts.cure = `Whether it was done is not known; sending it again with --idempotency-key ${key} does it once.`;
-      throw error;
-    });
+  const cure = `Whether it was done is not known; sending it again with --idempotency-key ${key} does it once.`;
+  const keyed = (): Promise<unknown> =>
+    api.json(url, { method, json, headers: { ...headers, 'idempotency-key': key }, tries: TRIES });
+  return withGuard(context, (guard) => knownOutcome(guard, cure, keyed));
 }
 
 const reasonHeader = (reason?: string): Record<string, string> =>

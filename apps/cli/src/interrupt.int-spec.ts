@@ -4,9 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { JobsClient } from './client';
 import { FakeHost } from './fixtures/fake-host';
 import { JOB_ID, JOB_PATH, jobOf, succeeded } from './fixtures/sample-jobs';
-import { events, json, refusal, StandInService } from './fixtures/stand-in-service';
+import { type Answer, events, json, refusal, StandInService } from './fixtures/stand-in-service';
 import { runCli } from './program';
 
 const RUNNING = jobOf({ status: 'running' });
@@ -25,6 +26,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  jest.restoreAllMocks();
   await service.close();
   await rm(folder, { recursive: true });
 });
@@ -62,14 +64,38 @@ describe('Ctrl-C during a run', () => {
 
   it('twice leaves at once and says how to watch again', async () => {
     service.on(`POST ${JOB_PATH}/cancel`, json(200, jobOf({ status: 'canceling' })));
+    const cancel = jest.spyOn(JobsClient.prototype, 'cancel');
     const code = run();
     await host.noting('running');
     host.pressCtrlC();
-    await service.asked(`POST ${JOB_PATH}/cancel`);
+    await cancel.mock.results[0]?.value;
+    await new Promise(setImmediate);
     host.pressCtrlC();
     expect(await code).toBe(130);
+    expect(host.noted).toContain('its cancellation was requested');
     expect(host.noted).toContain(`millrace watch ${JOB_ID}`);
   });
+
+  it.each<[string, Answer, string]>([
+    ['is not there yet', () => undefined, 'Canceling the job'],
+    ['was lost', (response) => void response.destroy(), 'did not arrive'],
+  ])(
+    'twice, where the answer to the cancellation %s, says that its outcome is not known',
+    async (_what, answer, noted) => {
+      service.on(`POST ${JOB_PATH}/cancel`, answer);
+      const code = run();
+      await host.noting('running');
+      host.pressCtrlC();
+      await service.asked(`POST ${JOB_PATH}/cancel`);
+      await host.noting(noted);
+      host.pressCtrlC();
+      expect(await code).toBe(130);
+      expect(host.noted).toMatch(
+        new RegExp(`whether its cancellation arrived is not known\\.\\n.*millrace jobs cancel ${JOB_ID}`),
+      );
+      expect(host.noted).not.toMatch(/was requested|could not be canceled/);
+    },
+  );
 
   it('twice, where the cancellation was refused, says that the job was not canceled', async () => {
     service.on(`POST ${JOB_PATH}/cancel`, refusal(403, 'forbidden', 'The key lacks the scope jobs:write.'));

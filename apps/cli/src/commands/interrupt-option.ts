@@ -1,6 +1,12 @@
 import { Option } from 'commander';
 import type { Clients } from '../client';
-import { INTERRUPT_POLICIES, InterruptGuard, type InterruptPolicy, type ProgressView } from '../follow';
+import {
+  type Cancellation,
+  INTERRUPT_POLICIES,
+  InterruptGuard,
+  type InterruptPolicy,
+  type ProgressView,
+} from '../follow';
 import { CliFailure, Interrupted, ServiceFailure, wasNotSent } from '../process';
 import { failureLines } from '../terminal';
 import type { CommandContext } from './command-context';
@@ -18,14 +24,14 @@ export function guardFor(
   view: ProgressView,
   policy: InterruptPolicy,
 ): InterruptGuard {
-  const failed = (error: unknown): boolean => {
+  const failed = (error: unknown): Cancellation => {
     if (!(error instanceof CliFailure)) throw error;
     for (const line of failureLines(error, printer.paintNote)) view.note(line);
-    return false;
+    return error instanceof ServiceFailure && !wasNotSent(error) ? 'unknown' : 'failed';
   };
   return new InterruptGuard(host, {
     note: (line) => view.note(`${printer.paintNote.warn('■')} ${line}`),
-    cancel: policy === 'cancel' ? (job) => jobs.cancel(job).then(() => true, failed) : undefined,
+    cancel: policy === 'cancel' ? (job) => jobs.cancel(job).then(() => 'requested', failed) : undefined,
   });
 }
 

@@ -52,13 +52,16 @@ function outcomeOf(status: JobStatus): ExitCode {
 
 function left({ id }: Job, canceling: Cancellation): Interrupted {
   const watch = `Watch it again: millrace watch ${id}`;
+  const cancel = `Cancel it: millrace jobs cancel ${id}`;
   switch (canceling) {
     case 'none':
       return new Interrupted(`Left job ${id}; it continues.`, watch);
     case 'requested':
       return new Interrupted(`Left job ${id}; its cancellation was requested.`, watch);
+    case 'unknown':
+      return new Interrupted(`Left job ${id}; whether its cancellation arrived is not known.`, cancel);
     case 'failed':
-      return new Interrupted(`Left job ${id}; it could not be canceled.`, `Cancel it: millrace jobs cancel ${id}`);
+      return new Interrupted(`Left job ${id}; it could not be canceled.`, cancel);
   }
 }
 

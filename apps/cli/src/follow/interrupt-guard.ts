@@ -5,11 +5,12 @@ import { type Host, Interrupted, leftAtOnce } from '../process';
 export const INTERRUPT_POLICIES = ['cancel', 'detach'] as const;
 export type InterruptPolicy = (typeof INTERRUPT_POLICIES)[number];
 
-export type Cancellation = 'none' | 'requested' | 'failed';
+/** What became of a request to cancel: of one without an answer, whether it arrived is `unknown`. */
+export type Cancellation = 'none' | 'unknown' | 'requested' | 'failed';
 
 export interface GuardActions {
-  /** Absent where the first Ctrl-C leaves the job alone. @returns whether the service answered to it. */
-  cancel?: ((job: Job) => Promise<boolean>) | undefined;
+  /** Absent where the first Ctrl-C leaves the job alone. @returns what came of it; it does not reject. */
+  cancel?: ((job: Job) => Promise<Cancellation>) | undefined;
   note: (line: string) => void;
 }
 
@@ -102,11 +103,9 @@ export class InterruptGuard {
   private decide(): void {
     const { cancel, note } = this.actions;
     if (cancel === undefined || this.cancellation !== 'none' || !this.job) return this.leaving.abort();
-    this.cancellation = 'requested';
+    this.cancellation = 'unknown';
     // Before the note, which may find its reader gone.
-    void cancel(this.job).then((isAnswered) => {
-      if (!isAnswered) this.cancellation = 'failed';
-    });
+    void cancel(this.job).then((outcome) => (this.cancellation = outcome));
     note('Canceling the job; press Ctrl-C again to leave without waiting.');
   }
 }

@@ -153,6 +153,17 @@ describe('millrace batch', () => {
     expect(await millrace('watch', ID)).toBe(3);
   });
 
+  it.each(['wait', 'watch'])(
+    'ends %s with 3 where the key ends meanwhile, and says that the batch goes on',
+    async (verb) => {
+      const refused = refusal(401, 'unauthorized', 'The key has ended.');
+      service.on(`GET ${BATCHES}/${ID}/events`, events([['status', BATCH]], 'cut'), refused);
+      service.on(`GET ${BATCHES}/${ID}`, json(200, BATCH), refused);
+      expect(await millrace(verb, ID)).toBe(3);
+      expect(host.noted).toMatch(/→ Give a key that works.* The batch itself continues\. Run the command again\./);
+    },
+  );
+
   it.each(['wait', 'watch'])('goes on to %s through an outage, and gives up after five minutes', async (verb) => {
     host = new FakeHost({ env: { MILLRACE_URL: service.url }, speed: 5_000 });
     const away: Answer = (response) => void response.destroy();

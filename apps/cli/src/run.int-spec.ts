@@ -299,6 +299,23 @@ describe('the exit code', () => {
     expect(service.received).toHaveLength(0);
   });
 
+  it.each([
+    [401, 'unauthorized', true],
+    [403, 'forbidden', true],
+    [422, 'invalid_request', true],
+    [404, 'not_found', false],
+  ])(
+    'is 3 where a running job can no longer be watched (%i), with its id, and whether it goes on',
+    async (status, code, goesOn) => {
+      const refused = refusal(status, code, 'No longer.');
+      service.on(`GET ${JOB_PATH}/events`, refused).on(`GET ${JOB_PATH}`, refused);
+      expect(await run('--json')).toBe(3);
+      const { error } = JSON.parse(host.printed) as { error: { cure: string } };
+      expect(error).toMatchObject({ code, job_id: JOB_ID });
+      expect(error.cure.includes(`The job itself continues. Watch it again: millrace watch ${JOB_ID}`)).toBe(goesOn);
+    },
+  );
+
   it('is 6 when the service cannot be reached', async () => {
     await service.close();
     expect(await run()).toBe(6);

@@ -5,7 +5,7 @@ export { type Clients, clientsFor } from './clients';
 export { JobsClient, type NodeTime, type SubmitOptions } from './jobs.client';
 export { type ModelRecord } from './models.client';
 export { sizeOf, unreadable } from './local-file';
-export { Outage, untilAnswered } from './outage';
+export { goingOn, Outage, untilAnswered } from './outage';
 export {
   type AssetRecord,
   type Job,

@@ -14,7 +14,7 @@ export class Outage {
   private missedAtMs: number | null = null;
   private awayMs = 0;
 
-  /** @param cure what the reader can do when it does not end. */
+  /** @param cure what goes on at the service when it does not end, and how it is taken up again. */
   constructor(
     private readonly host: Pick<Host, 'nowMs' | 'wait'>,
     private readonly cure: string,
@@ -30,10 +30,11 @@ export class Outage {
    * A read has failed.
    *
    * @returns milliseconds that the service asks to wait, at most `MAX_RETRY_AFTER_MS`.
-   * @throws {ServiceFailure} when reads have failed for five minutes, and the error itself where another read would not help.
+   * @throws {ServiceFailure} when reads have failed for five minutes, {ServiceRefusal} as `goingOn`, and what is no error of the service.
    */
   missed(error: unknown): number {
     if (error instanceof ServiceRefusal && error.facts.status === 429) this.ended();
+    else if (error instanceof ServiceRefusal) throw goingOn(error, this.cure);
     else if (!(error instanceof ServiceFailure)) throw error;
     else if (this.failedForMs() >= GIVE_UP_MS)
       throw new ServiceFailure(`The service has not answered for five minutes. ${error.message}`, {
@@ -52,9 +53,19 @@ export class Outage {
 }
 
 /**
+ * A refusal ends the watching, such as that of a key which has ended, and not what is watched: unless that is gone.
+ *
+ * @param how what goes on, and how it is taken up again.
+ */
+export function goingOn(refusal: ServiceRefusal, how: string): ServiceRefusal {
+  if (refusal.facts.status !== 404) refusal.facts.goesOn = how;
+  return refusal;
+}
+
+/**
  * Read until the service answers, for five minutes at most.
  *
- * @param cure what the reader can do then.
+ * @param cure as of `Outage`.
  * @throws as `Outage.missed`.
  */
 export async function untilAnswered<T>(

@@ -1,4 +1,4 @@
-import { type ApiClient, recordOf, untilAnswered } from '../client';
+import { type ApiClient, goingOn, recordOf, untilAnswered } from '../client';
 import { readEvents } from '../follow';
 import { ServiceRefusal } from '../process';
 import { plainLine } from '../terminal';
@@ -15,7 +15,7 @@ interface Watched {
   self: URL;
   /** Before a stream that broke is opened again. */
   pauseMs: number;
-  /** What the reader can do where the service stays away. */
+  /** What goes on where the service stays away or refuses, and how it is taken up again. */
   cure: string;
   noteProgress: (progress: unknown) => void;
 }
@@ -30,7 +30,7 @@ interface Watched {
 export async function watchBatch(context: CommandContext, api: ApiClient, watched: Watched): Promise<Batch> {
   for (;;) {
     const ended = await followOnce(context, api, watched).catch((error: unknown) => {
-      if (error instanceof ServiceRefusal && error.facts.status !== 429) throw error;
+      if (error instanceof ServiceRefusal && error.facts.status !== 429) throw goingOn(error, watched.cure);
       return null;
     });
     const read = (): Promise<unknown> => api.json(watched.self, { tries: 1 });

@@ -25,7 +25,7 @@ export interface WatchOptions {
 
 /** Watches a job to its end, saves its outputs, prints the summary. @returns the exit code of the outcome. */
 export async function watchJob(job: Job, options: WatchOptions): Promise<ExitCode> {
-  const { context, clients, view, guard, outFolder } = options;
+  const { context, clients, view, guard } = options;
   let ended: Job | null = null;
   guard.running(job);
   try {
@@ -39,8 +39,9 @@ export async function watchJob(job: Job, options: WatchOptions): Promise<ExitCod
     return outcomeOf(ended.status) || (report.failures[0]?.exitCode ?? EXIT.succeeded);
   } catch (error) {
     view.close();
-    if (error instanceof Interrupted) throw ended ? leftReport(ended, outFolder) : left(job, guard.canceling);
-    throw error;
+    const failure = error instanceof Interrupted ? leftEarly(ended ?? job, options) : error;
+    if (failure instanceof CliFailure) failure.facts.jobId = job.id;
+    throw failure;
   }
 }
 
@@ -48,6 +49,11 @@ export async function watchJob(job: Job, options: WatchOptions): Promise<ExitCod
 function outcomeOf(status: JobStatus): ExitCode {
   if (status === 'failed' || status === 'canceled' || status === 'expired') return EXIT[status];
   return EXIT.succeeded;
+}
+
+/** What there is to say at Ctrl-C of a job that runs, or that has ended. */
+function leftEarly(job: Job, { guard, outFolder }: WatchOptions): Interrupted {
+  return isTerminal(job.status) ? leftReport(job, outFolder) : left(job, guard.canceling);
 }
 
 function left({ id }: Job, canceling: Cancellation): Interrupted {

@@ -111,5 +111,7 @@ export class InterruptGuard {
 }
 
 function leftJob({ id }: Job): Interrupted {
-  return new Interrupted(`Left job ${id} at once.`, `See it: millrace jobs get ${id}`);
+  const left = new Interrupted(`Left job ${id} at once.`, `See it: millrace jobs get ${id}`);
+  left.facts.jobId = id;
+  return left;
 }

@@ -101,6 +101,21 @@ describe('watching a job to its end', () => {
     expect(await watch()).toBe(3);
   });
 
+  it('goes on by polls where the key may not open the stream', async () => {
+    service.on(EVENTS, refusal(403, 'forbidden', 'Not this.'));
+    service.on(READ, json(200, RUNNING), json(200, RUNNING), json(200, succeeded()));
+    expect(await watch()).toBe(0);
+  });
+
+  it('says how to take it up again where the key ends meanwhile, as nothing else can be done with it', async () => {
+    service.on(EVENTS, refusal(401, 'unauthorized', 'The key has ended.'));
+    service.on(READ, json(200, RUNNING), refusal(401, 'unauthorized', 'The key has ended.'));
+    expect(await watch()).toBe(3);
+    expect(host.noted).toMatch(
+      new RegExp(`→ Give a key that works[^]*The job itself continues\\. .*millrace watch ${JOB_ID}`),
+    );
+  });
+
   it('stops after five minutes without any answer, and says that the job goes on', async () => {
     host = new FakeHost({ env: { MILLRACE_URL: service.url }, speed: 5000 });
     service.on(EVENTS, torn);

@@ -132,13 +132,12 @@ export class JobFollower {
 
   private judgeStream(error: unknown): void {
     if (this.signal.aborted) throw error;
+    // A poll decides what it means: a cut stream shows as any error of the HTTP client, and a refusal may be of the stream alone.
     if (!(error instanceof ServiceRefusal)) {
-      // A cut stream shows as any error of the HTTP client; a poll decides what it means.
       if (this.connection !== 'unreachable') this.connectedBy('polling');
       return;
     }
     const { status, retryAfterSeconds } = error.facts;
-    if (status === 401 || status === 403) throw error;
     if (status === 429) this.streamNotBeforeMs = this.host.nowMs() + (retryAfterSeconds ?? 1) * 1000;
     else this.hasStream = false;
     this.connectedBy('polling');

@@ -24,6 +24,10 @@ export interface FailureFacts {
   retryAfterSeconds?: number;
   /** What the reader can do. */
   cure?: string;
+  /** What goes on at the service all the same, and how it is taken up again; it follows the cure. */
+  goesOn?: string;
+  /** The job that the command had when it failed. */
+  jobId?: string;
   cause?: unknown;
 }
 

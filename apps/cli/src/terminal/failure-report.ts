@@ -27,17 +27,22 @@ export function failureLines(failure: CliFailure, paint: Palette): string[] {
 
 /** A failure for programs: the error envelope and what else this client knows. */
 export function failureJson(failure: CliFailure): Record<string, unknown> {
-  const { status, details, requestId } = failure.facts;
+  const { status, details, requestId, jobId } = failure.facts;
   const error = {
     code: failure.code,
     message: failure.message,
     details: details ?? null,
     cure: cureOf(failure) ?? null,
   };
-  return { error: { ...error, status: status ?? null, request_id: requestId ?? null } };
+  const job = jobId === undefined ? {} : { job_id: jobId };
+  return { error: { ...error, status: status ?? null, request_id: requestId ?? null, ...job } };
 }
 
 function cureOf(failure: CliFailure): string | undefined {
+  return [cureAloneOf(failure), failure.facts.goesOn].filter(Boolean).join(' ') || undefined;
+}
+
+function cureAloneOf(failure: CliFailure): string | undefined {
   if (failure.facts.cure) return failure.facts.cure;
   const scope = failure.code === 'forbidden' ? failure.facts.details?.scope : undefined;
   if (typeof scope === 'string') return scopeCure(scope);

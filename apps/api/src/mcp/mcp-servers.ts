@@ -79,6 +79,7 @@ export class McpServers {
         signal: AbortSignal.any([signal, mcpReq.signal]),
         spendLimitMicros,
         graphText: message.graphText,
+        revision: revisionOf(request),
         progress: new ProgressReports(progressOf(mcpReq)),
       };
       return resultOf(await tool.run(input, call), call);
@@ -89,6 +90,12 @@ export class McpServers {
       return failedResult(visitor.requestId);
     }
   }
+}
+
+/** Clients before the revision 2025-06-18 do not send the header, and it says what they are then taken to speak. */
+function revisionOf({ headers }: Request): string {
+  const { 'mcp-protocol-version': sent } = headers;
+  return typeof sent === 'string' ? sent : '2025-03-26';
 }
 
 /**

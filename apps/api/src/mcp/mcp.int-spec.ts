@@ -295,7 +295,11 @@ describe('a job of many outputs', () => {
     const ran = agent.call('run_job', { workflow: GRAPH, wait_seconds: 600 });
     await eventually('the job to be recorded', async () => (await jobsOf(own)).length === 1);
     const [{ id }] = (await jobsOf(own)) as [{ id: string }];
-    await giveOutputs(agent, id, 12);
+    await giveOutputs(
+      agent,
+      id,
+      Array.from({ length: 12 }, (_, nth) => textFile(nth)),
+    );
     const shown = [await agent.call('cancel_job', { id }), await ran, await agent.call('wait_for_job', { id })];
     for (const { value } of shown) expect(value).toMatchObject({ status: 'canceled', outputs_left_out: 2 });
     expect(shown.map(({ value, content }) => [(value.outputs as unknown[]).length, content.length])).toEqual([
@@ -308,13 +312,46 @@ describe('a job of many outputs', () => {
   });
 });
 
+describe('the outputs of a job', () => {
+  it.each([
+    [undefined, ['text', 'resource', 'audio', 'text']],
+    ['2024-11-05', ['text', 'resource', 'text', 'text']],
+    ['2025-06-18', ['text', 'resource', 'audio', 'resource_link']],
+  ])('are blocks that the revision of the call has, as strict clients require: %s', async (revision, types) => {
+    const own = await api.account();
+    const agent = await connect(own.key);
+    const { id } = (await agent.call('run_job', { workflow: GRAPH, wait_seconds: 0 })).value as { id: string };
+    await giveOutputs(agent, id, [
+      textFile(0),
+      { name: 'a.wav', type: 'audio/wav', data: 'RIFF\u0010\0\0\0WAVEfmt ' },
+      { name: 'b.html', type: 'text/html', data: '<!doctype html><p>b</p>' },
+    ]);
+    const params = { name: 'read_outputs', arguments: { id } };
+    const version: Record<string, string> = revision === undefined ? {} : { 'mcp-protocol-version': revision };
+    const headers = { authorization: `Bearer ${own.key}`, ...version };
+    const answer = await post({ ...LIST, method: 'tools/call', params }, headers);
+    const event = (await answer.text()).split('\n').find((line) => line.startsWith('data: ')) ?? '';
+    const { result } = JSON.parse(event.slice(6)) as { result: { content: { type: string; text?: string }[] } };
+    expect(result.content.map(({ type }) => type)).toEqual(types);
+    const last = result.content.at(-1);
+    if (last?.type === 'text')
+      expect(last.text).toMatch(/^b\.html \(text\/html.*, 23 bytes\): http\S+\nOutput of node 2\. /);
+  });
+});
+
+interface OutputFile {
+  name: string;
+  type: string;
+  data: string;
+}
+const textFile = (nth: number): OutputFile => ({ name: `${nth}.txt`, type: 'text/plain', data: `${nth}.txt` });
+
 /** Outputs that an engine could have made, of a job without a price: those of one that is not charged are withdrawn. */
-async function giveOutputs(agent: McpClient, jobId: string, count: number): Promise<void> {
+async function giveOutputs(agent: McpClient, jobId: string, files: OutputFile[]): Promise<void> {
   await api.test.database.models.job.update({ where: { id: jobId }, data: { priceMicrosPerSecond: 0n } });
-  for (let ordinal = 0; ordinal < count; ordinal += 1) {
-    const name = `${ordinal}.txt`;
-    const data = Buffer.from(name).toString('base64');
-    const { value } = await agent.call('upload_file', { file_path: name, content_type: 'text/plain', data });
+  for (const [ordinal, { name, type, data: text }] of files.entries()) {
+    const data = Buffer.from(text).toString('base64');
+    const { value } = await agent.call('upload_file', { file_path: name, content_type: type, data });
     const at = { jobId, nodeId: '2', nodeIndex: ordinal, attempt: 0, ordinal };
     await api.test.database.models.jobOutput.create({
       data: { ...at, name, type: 'file', assetId: value.id as string },

@@ -11,10 +11,13 @@ import type { ToolCall } from './tool';
 const PICTURES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const SOUNDS = new Set(['audio/mpeg', 'audio/wav', 'audio/flac', 'audio/ogg', 'audio/mp4', 'audio/aac']);
 const TEXTS = new Set(['text/plain', 'application/json']);
+/** The revisions of the protocol from which on clients know these blocks: strict ones refuse an answer with a block that they do not know. */
+const SOUNDS_SINCE = '2025-03-26';
+const LINKS_SINCE = '2025-06-18';
 /** What one byte takes in memory until the client has it: itself, in base64, in the message, and in the event. */
 const COPIES = 4;
 
-/** What outputs are to a model: pictures, sounds and texts while they fit into an answer, links to all others. */
+/** What outputs are to a model: pictures, sounds and texts while they fit into an answer, links to all others, as far as its client knows them. */
 @Injectable()
 export class OutputContent {
   private readonly logger = new Logger('MCP');
@@ -29,10 +32,10 @@ export class OutputContent {
     const blocks: ContentBlock[] = [];
     let leftBytes = this.settings.mcpContentBytes;
     for (const output of outputs) {
-      const fits = isShown(output) && output.size_bytes <= leftBytes && !call.signal.aborted;
+      const fits = isShown(output, call) && output.size_bytes <= leftBytes && !call.signal.aborted;
       const bytes = fits ? await this.read(call, output) : null;
       if (bytes !== null) leftBytes -= bytes.length;
-      blocks.push(bytes === null ? linkTo(output) : blockOf(output, bytes));
+      blocks.push(bytes === null ? linkTo(output, call) : blockOf(output, bytes));
     }
     return blocks;
   }
@@ -53,8 +56,9 @@ export class OutputContent {
 }
 
 /** The type of an output was found in its bytes when they were stored. */
-function isShown({ content_type: type }: Output): boolean {
-  return [PICTURES, SOUNDS, TEXTS].some((types) => types.has(essenceOf(type)));
+function isShown({ content_type: type }: Output, { revision }: ToolCall): boolean {
+  const kinds = revision < SOUNDS_SINCE ? [PICTURES, TEXTS] : [PICTURES, SOUNDS, TEXTS];
+  return kinds.some((types) => types.has(essenceOf(type)));
 }
 
 function blockOf({ content_type: type, url }: Output, bytes: Buffer): ContentBlock {
@@ -63,8 +67,13 @@ function blockOf({ content_type: type, url }: Output, bytes: Buffer): ContentBlo
   return { type: PICTURES.has(mimeType) ? 'image' : 'audio', data: bytes.toString('base64'), mimeType };
 }
 
-function linkTo({ content_type: mimeType, name, node_id: node, size_bytes: size, ...output }: Output): ContentBlock {
+function linkTo(
+  { content_type: mimeType, name, node_id: node, size_bytes: size, ...output }: Output,
+  { revision }: ToolCall,
+): ContentBlock {
   const description = `Output of node ${node}. The link needs no credential and works until ${output.url_expires_at}.`;
+  if (revision < LINKS_SINCE)
+    return { type: 'text', text: `${name} (${mimeType}, ${size} bytes): ${output.url}\n${description}` };
   return { type: 'resource_link', uri: output.url, name, mimeType, size, description };
 }
 

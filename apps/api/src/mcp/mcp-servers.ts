@@ -33,6 +33,8 @@ export interface McpRequest {
   signal: AbortSignal;
   message: Message;
   spendLimitMicros: bigint;
+  /** The most that the body of a submission has. */
+  maxWorkflowBytes: number;
 }
 
 /** Makes the server that answers one request: the tools, bound to the caller. */
@@ -65,7 +67,7 @@ export class McpServers {
   private async call(
     tool: Tool,
     args: unknown,
-    { visitor, request, signal, message, spendLimitMicros }: McpRequest,
+    { visitor, request, signal, message, spendLimitMicros, maxWorkflowBytes }: McpRequest,
     { mcpReq }: ServerContext,
   ): Promise<CallToolResult> {
     try {
@@ -79,6 +81,7 @@ export class McpServers {
         signal: AbortSignal.any([signal, mcpReq.signal]),
         spendLimitMicros,
         graphText: message.graphText,
+        maxWorkflowBytes,
         revision: revisionOf(request),
         progress: new ProgressReports(progressOf(mcpReq)),
       };

@@ -9,7 +9,10 @@ import { postMcp } from './mcp.endpoints';
 import { readMessage, type Message } from './message';
 import { goneSignal, sendWebResponse, webRequestOf } from './web-exchange';
 
-type Settings = Pick<ApiSettings, 'publicUrl' | 'deploymentDomain' | 'mcpRequestBytes' | 'mcpSpendLimitMicros'>;
+type Settings = Pick<
+  ApiSettings,
+  'publicUrl' | 'deploymentDomain' | 'mcpRequestBytes' | 'mcpSpendLimitMicros' | 'maxWorkflowBytes'
+>;
 
 /** The MCP server over HTTP: each request has a server of its own, so that nothing is kept from one to the next. */
 @Controller()
@@ -21,14 +24,15 @@ export class McpController {
 
   @Serves(postMcp)
   async call({ visitor, request, response }: InputOf<typeof postMcp>): Promise<void> {
-    const { publicUrl, deploymentDomain, mcpRequestBytes } = this.settings;
+    const { publicUrl, deploymentDomain, mcpRequestBytes, maxWorkflowBytes } = this.settings;
     assertNoForeignPage({ publicUrl, deploymentDomain }, targetOf(request).host, request.headers.origin);
     if (visitor.demo) throw new Refusal('forbidden', 'A demo deployment has no MCP server; use its API.');
     const spendLimitMicros = this.spendLimitOf(request);
     const signal = goneSignal(response);
     const body = await readBytes(request, mcpRequestBytes);
     const message = await inTurn(request, body, async (spend) => readingOf(body, spend));
-    const handler = await this.servers.make({ visitor, request, signal, message, spendLimitMicros });
+    const asked = { visitor, request, signal, message, spendLimitMicros, maxWorkflowBytes };
+    const handler = await this.servers.make(asked);
     const { surface } = visitor;
     const url = `${surface.origin}${surface.prefix}/mcp`;
     const answer = await handler.fetch(webRequestOf(request, url, signal), { parsedBody: message.value });

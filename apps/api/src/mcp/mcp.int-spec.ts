@@ -8,7 +8,8 @@ let account: TestAccount;
 let client: McpClient;
 const connected: McpClient[] = [];
 beforeAll(async () => {
-  api = await RunningApi.open({ MILLRACE_MCP_REQUEST_BYTES: '65536', MILLRACE_MCP_WAIT_SECONDS: '600' });
+  const limits = { MILLRACE_MCP_REQUEST_BYTES: '65536', MILLRACE_MAX_WORKFLOW_BYTES: '16384' };
+  api = await RunningApi.open({ ...limits, MILLRACE_MCP_WAIT_SECONDS: '600' });
   await announceCatalogue(api, api.env.MILLRACE_POOL ?? '');
   account = await api.account();
   client = await connect(account.key);
@@ -276,6 +277,13 @@ describe('a job', () => {
     expect((await client.call('wait_for_job', { id, wait_seconds: 0 })).value).toMatchObject({ id, status: 'queued' });
     expect((await client.call('cancel_job', { id })).value).toMatchObject({ id, status: 'canceled' });
     expect((await client.call('list_jobs', { metadata: { user: 'nobody' } })).value).toEqual({ jobs: [] });
+  });
+
+  it.each(['run_job', 'estimate_job'])('is refused by %s where its graph is too large for the API', async (tool) => {
+    const workflow = { '1': { class_type: 'EmptyImage', inputs: { text: 'x'.repeat(16_384) } } };
+    const { body } = await api.client(account.key).call<ErrorEnvelope>('POST', '/api/v2/jobs', { json: { workflow } });
+    const { isError, text } = await client.call(tool, { workflow });
+    expect([isError, text.split('\n')[0]]).toEqual([true, `payload_too_large: ${body.error.message}`]);
   });
 
   it('of another account is not found, by any tool', async () => {

@@ -29,6 +29,8 @@ export interface ToolCall {
   readonly spendLimitMicros: bigint;
   /** The graph as it was sent; see `Message`. */
   readonly graphText: string | undefined;
+  /** The most that the body of a submission has. */
+  readonly maxWorkflowBytes: number;
   /** The revision of the protocol that the client speaks, a date: later ones have more kinds of content. */
   readonly revision: string;
   /** How far the call is, for clients that want to know. */

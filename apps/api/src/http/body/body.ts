@@ -126,6 +126,11 @@ export function assertNotEncoded(headers: IncomingHttpHeaders): void {
 
 function tooLarge(request: IncomingMessage, maxBytes: number): Refusal {
   dropRest(request);
+  return largerThan(maxBytes);
+}
+
+/** How a body is refused that has more bytes than it may have. */
+export function largerThan(maxBytes: number): Refusal {
   return new Refusal('payload_too_large', `The body is larger than ${maxBytes} bytes, which is the limit.`);
 }
 

@@ -36,6 +36,7 @@ const callOf = (report: After['report']): ToolCall =>
     signal: new AbortController().signal,
     spendLimitMicros: 1n,
     graphText: JSON.stringify(GRAPH),
+    maxWorkflowBytes: 1_024,
     progress: new ProgressReports(report),
   }) as unknown as ToolCall;
 

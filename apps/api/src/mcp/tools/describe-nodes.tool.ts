@@ -66,7 +66,7 @@ function withFewOptions({ options, library_options: ofLibrary = [], ...rest }: N
     ...options.filter((option) => !own.has(option)),
   ].filter((option) => String(option).toLowerCase().includes(like.toLowerCase()));
   const kept = wanted.slice(0, MAX_OPTIONS);
-  const leftOut = options.length - kept.length;
+  const leftOut = wanted.length - kept.length;
   const keptOfLibrary = kept.filter((option) => own.has(option));
   return {
     ...rest,

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { UploadService, readUploadFields } from '@millrace/assets';
+import { EXPIRES_IN_SECONDS } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../../api.config';
 import { AssetPresenter, keptFor } from '../../assets';
 import { holdBytes } from '../../http';
@@ -20,7 +21,8 @@ const definition = {
     data: z.base64().describe('Its bytes in base64.'),
     expires_in: z
       .int()
-      .min(1)
+      .min(EXPIRES_IN_SECONDS.min)
+      .max(EXPIRES_IN_SECONDS.max)
       .optional()
       .describe('Seconds until it is deleted; by default as the service keeps uploads.'),
   }),

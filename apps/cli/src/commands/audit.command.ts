@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { saveDownload } from './save-download';
+import { saveDownload, savedAs, type SaveFlags } from './save-download';
 import { LISTED } from './values/listed';
 import { paged, pageOf, type PageFlags } from './values/page-options';
 
@@ -16,9 +16,8 @@ interface Filters {
 export function addAudit(program: Command, bind: Bind): void {
   const audit = program.command('audit').description('what was done to your account, and by whom');
   paged(filtered(audit.command('list').description('acts, newest first'))).action(bind(list));
-  filtered(audit.command('export').description('save all acts, oldest first'))
+  savedAs(filtered(audit.command('export').description('save all acts, oldest first')), 'audit-log.<format>')
     .addOption(new Option('--format <format>', 'of the file').choices(['ndjson', 'csv']).default('ndjson'))
-    .option('--out <file>', 'save it here; by default audit-log.<format>')
     .action(bind(save));
 }
 
@@ -45,12 +44,12 @@ async function list(context: CommandContext, { limit, cursor, ...filters }: Filt
 
 async function save(
   context: CommandContext,
-  { format, out, ...filters }: Filters & { format: string; out?: string },
+  { format, out, force, ...filters }: Filters & SaveFlags & { format: string },
 ): Promise<void> {
   const { api } = await context.clients();
   const url = withFilters(api.platform('/audit/export'), filters);
   url.searchParams.set('format', format);
   const path = out ?? `audit-log.${format}`;
-  await saveDownload(context, api, url, path);
+  await saveDownload(context, api, url, path, { force });
   context.print({ saved: path }, () => [plainLine(path)]);
 }

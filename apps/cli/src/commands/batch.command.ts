@@ -8,7 +8,7 @@ import { count, credits, escapeJson, plainLine, tableLines } from '../terminal';
 import { watchBatch } from './batch-watch';
 import type { Bind, CommandContext } from './command-context';
 import { knownOutcome, withGuard } from './interrupt-option';
-import { cutOff, saveDownload } from './save-download';
+import { cutOff, saveDownload, savedAs, type SaveFlags } from './save-download';
 import { readInput } from './submit-graph';
 import { idempotencyKey, parserOf, wholeNumber } from './values/typed-value';
 
@@ -32,6 +32,8 @@ const AGAIN = 'The batch itself continues. Run the command again.';
 const NOT_SUCCEEDED: readonly JobStatus[] = ['failed', 'canceled', 'expired'];
 /** Between two looks at a batch that runs. */
 const POLL_MS = 1_000;
+/** Outputs are files like any other: the umask says who may read them. */
+const AS_OUTPUTS = 0o666;
 /** A large batch takes some seconds to be checked and recorded. */
 const SUBMIT_WITHIN_MS = 180_000;
 
@@ -78,11 +80,8 @@ export function addBatch(program: Command, bind: Bind): void {
     .description('its jobs with their outputs, a line of JSON for each')
     .argument('<batch>', BATCH)
     .action(bind(results));
-  batch
-    .command('download')
-    .description('the outputs of all its jobs as one ZIP')
+  savedAs(batch.command('download').description('the outputs of all its jobs as one ZIP'), 'batch-<id>.zip')
     .argument('<batch>', BATCH)
-    .option('--out <file>', 'save it here; by default batch-<id>.zip')
     .action(bind(download));
 }
 
@@ -241,9 +240,9 @@ async function results(context: CommandContext, id: string): Promise<void> {
   }
 }
 
-async function download(context: CommandContext, id: string, { out }: { out?: string }): Promise<void> {
+async function download(context: CommandContext, id: string, { out, force }: SaveFlags): Promise<void> {
   const { api } = await context.clients();
   const path = out ?? `batch-${id}.zip`;
-  await saveDownload(context, api, at(api, id, '/outputs.zip'), path);
+  await saveDownload(context, api, at(api, id, '/outputs.zip'), path, { force, mode: AS_OUTPUTS });
   context.print({ saved: path }, () => [plainLine(path)]);
 }

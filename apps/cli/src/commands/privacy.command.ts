@@ -2,17 +2,16 @@ import type { Command } from 'commander';
 import { recordOf } from '../client';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { saveDownload } from './save-download';
+import { saveDownload, savedAs, type SaveFlags } from './save-download';
 import { parseLabels } from './values/assignment';
 import { paged, pageOf, type PageFlags } from './values/page-options';
 
 export function addPrivacy(program: Command, bind: Bind): void {
   const privacy = program.command('privacy').description('all that your account has: read it, or have it erased');
-  privacy
-    .command('export')
-    .description('save all that the account has as one ZIP archive')
-    .option('--out <file>', 'save it here; by default account.zip')
-    .action(bind(save));
+  savedAs(
+    privacy.command('export').description('save all that the account has as one ZIP archive'),
+    'account.zip',
+  ).action(bind(save));
   privacy.command('erase-job').description('erase a job for good').argument('<job>', 'its id').action(bind(eraseJob));
   privacy
     .command('erase-label')
@@ -28,9 +27,9 @@ export function addPrivacy(program: Command, bind: Bind): void {
   privacy.command('erasure').description('how far an erasure is').argument('<erasure>', 'its id').action(bind(show));
 }
 
-async function save(context: CommandContext, { out = 'account.zip' }: { out?: string }): Promise<void> {
+async function save(context: CommandContext, { out = 'account.zip', force }: SaveFlags): Promise<void> {
   const { api } = await context.clients();
-  await saveDownload(context, api, api.platform('/account/export'), out);
+  await saveDownload(context, api, api.platform('/account/export'), out, { force });
   context.print({ saved: out }, () => [plainLine(out)]);
 }
 

@@ -1,15 +1,47 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { createWriteStream, existsSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
 import type { ApiClient, CallOptions } from '../client';
-import { interruptible, Interrupted, isDiskFault, reasonOf, SaveFailure, ServiceFailure } from '../process';
+import {
+  CliFailure,
+  codeOf,
+  interruptible,
+  Interrupted,
+  isDiskFault,
+  reasonOf,
+  SaveFailure,
+  ServiceFailure,
+  UsageFailure,
+} from '../process';
 import type { CommandContext } from './command-context';
+
+/** Where a command saves the file that it fetches. */
+export interface SaveFlags {
+  out?: string;
+  force?: boolean;
+}
+
+/** @param preset the name of the file without `--out`. */
+export function savedAs(command: Command, preset: string): Command {
+  return command
+    .option('--out <file>', `save it here; by default ${preset}`)
+    .option('--force', 'replace the file if it is there already');
+}
+
+interface SaveOptions extends Pick<CallOptions, 'headers'> {
+  /** Replaces a file that has the name already. */
+  force?: boolean | undefined;
+  /** Of the new file; by default its owner alone can read it. */
+  mode?: number;
+}
 
 /**
  * Save what an address answers. The file has its name when all of it is there; nothing is left of one that is not.
  *
+ * @throws {UsageFailure} where there is a file of that name, which only `force` replaces.
  * @throws {ServiceFailure} when it was cut off.
  * @throws {SaveFailure} when the file cannot be written.
  * @throws {Interrupted} at Ctrl-C.
@@ -19,21 +51,41 @@ export function saveDownload(
   api: ApiClient,
   from: URL,
   path: string,
-  options: Pick<CallOptions, 'headers'> = {},
+  { headers, force = false, mode = 0o600 }: SaveOptions = {},
 ): Promise<void> {
+  if (!force && existsSync(path)) return Promise.reject(taken(path));
   const draft = `${path}.${randomUUID().slice(0, 8)}.part`;
   return interruptible(host, async (signal) => {
-    const { body } = await api.open(from, { ...options, signal });
+    const { body } = await api.open(from, { headers, signal });
     try {
-      await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), createWriteStream(draft), { signal });
+      await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), createWriteStream(draft, { mode }), {
+        signal,
+      });
+      if (!force) await claim(path);
       await rename(draft, path);
     } catch (error) {
       // What keeps the file from being written may keep it from being removed, too.
       await rm(draft, { force: true }).catch(() => undefined);
       if (signal.aborted) throw new Interrupted('Interrupted; nothing was saved.');
-      throw cutOff(error);
+      throw error instanceof CliFailure ? error : cutOff(error);
     }
   });
+}
+
+/** An empty file takes the name for this download and for no other. @throws {UsageFailure} where another has it meanwhile. */
+async function claim(path: string): Promise<void> {
+  try {
+    await (await open(path, 'wx')).close();
+  } catch (error) {
+    throw codeOf(error) === 'EEXIST' ? taken(path) : error;
+  }
+}
+
+function taken(path: string): UsageFailure {
+  return new UsageFailure(
+    `There is a file at ${path} already.`,
+    'Name another place with --out, or replace the file with --force.',
+  );
 }
 
 /** What an answer's body that ended early is to the reader. */

@@ -8,7 +8,7 @@ import { ADMIN_VERBS } from './admin-verbs';
 import type { Bind, CommandContext } from '../command-context';
 import { knownOutcome, withGuard } from '../interrupt-option';
 import { plainLine } from '../../terminal';
-import { saveDownload } from '../save-download';
+import { saveDownload, savedAs, type SaveFlags } from '../save-download';
 import { idempotencyKey } from '../values/typed-value';
 
 interface AdminFlags {
@@ -52,7 +52,7 @@ function addVerb(admin: Command, verb: AdminVerb, bind: Bind): void {
   for (const id of ids) command.argument(`<${id}>`, `the id of the ${id}`);
   for (const { typed, text } of args) command.addArgument(new Argument(typed, text));
   for (const { typed, text } of flags) command.option(typed, text);
-  if (verb.saves !== undefined) command.option('--out <file>', `save it here; by default ${verb.saves}`);
+  if (verb.saves !== undefined) savedAs(command, verb.saves);
   if (verb.takesKey)
     command.option(
       '--idempotency-key <key>',
@@ -60,10 +60,8 @@ function addVerb(admin: Command, verb: AdminVerb, bind: Bind): void {
     );
   command.action(function run(this: Command, ...given: unknown[]) {
     const typed = { args: given.slice(0, ids.length + args.length).map(String), flags: this.opts<Typed['flags']>() };
-    const admin = this.optsWithGlobals<AdminFlags>();
-    return bind((context) => call(context, verb, requestOf(verb, typed), { ...admin, out: typed.flags.out })).call(
-      this,
-    );
+    const flags = this.optsWithGlobals<AdminFlags & SaveFlags>();
+    return bind((context) => call(context, verb, requestOf(verb, typed), flags)).call(this);
   });
 }
 
@@ -103,7 +101,7 @@ async function call(
   context: CommandContext,
   verb: AdminVerb,
   wanted: AdminRequest,
-  flags: AdminFlags & { out?: Typed['flags'][string] },
+  flags: AdminFlags & SaveFlags,
 ): Promise<ExitCode> {
   const { opsUrl = context.host.env.MILLRACE_OPS_URL, adminToken = context.host.env.MILLRACE_ADMIN_TOKEN } = flags;
   if (!opsUrl || !adminToken)
@@ -113,9 +111,10 @@ async function call(
     );
   const { api } = clientsFor({ baseUrl: parseBaseUrl(opsUrl), apiKey: checkedKey(adminToken) }, context.host);
   if (verb.saves !== undefined) {
-    const path = typeof flags.out === 'string' ? flags.out : verb.saves;
+    const path = flags.out ?? verb.saves;
     await saveDownload(context, api, new URL(`/admin/v1${wanted.path}`, api.baseUrl), path, {
       headers: reasonHeader(flags.reason),
+      force: flags.force,
     });
     context.print({ saved: path }, () => [plainLine(path)]);
     return EXIT.succeeded;

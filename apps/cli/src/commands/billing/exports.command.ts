@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { plainLine } from '../../terminal';
 import type { Bind, CommandContext } from '../command-context';
-import { saveDownload } from '../save-download';
+import { saveDownload, savedAs, type SaveFlags } from '../save-download';
 import { parserOf, wholeNumber } from '../values/typed-value';
 import { type ApiClient, recordOf, recordsOf, untilAnswered } from '../../client';
 import { EXIT, type ExitCode, ServiceRefusal, UsageFailure } from '../../process';
@@ -34,12 +34,10 @@ export function addExports(program: Command, bind: Bind): void {
     .option('--from <day>', 'from this day on; 30 days before --to by default')
     .option('--to <day>', 'up to this day, which is not included')
     .action(bind(list));
-  exports
-    .command('download')
-    .description('save the file of a day, CSV in gzip')
+  const files = exports.command('download').description('save the file of a day, CSV in gzip');
+  savedAs(files, '<dataset>-<day>.csv.gz')
     .argument('<day>', 'such as 2026-11-22 (UTC)')
     .addOption(new Option('--dataset <dataset>', 'which file').choices(['usage', 'ledger']).default('usage'))
-    .option('--out <file>', 'save it here; by default <dataset>-<day>.csv.gz')
     .action(bind(download));
   addDelivery(exports, bind);
 }
@@ -64,11 +62,12 @@ async function list(context: CommandContext, { from, to }: SpanFlags): Promise<v
 async function download(
   context: CommandContext,
   day: string,
-  { dataset, out }: { dataset: string; out?: string },
+  { dataset, out, force }: SaveFlags & { dataset: string },
 ): Promise<void> {
   const { api } = await context.clients();
   const path = out ?? `${dataset}-${day}.csv.gz`;
-  await saveDownload(context, api, api.platform(`/exports/${encodeURIComponent(day)}/${dataset}.csv.gz`), path);
+  const url = api.platform(`/exports/${encodeURIComponent(day)}/${dataset}.csv.gz`);
+  await saveDownload(context, api, url, path, { force });
   context.print({ saved: path }, () => [plainLine(path)]);
 }
 

@@ -27,6 +27,7 @@ beforeEach(async () => {
   service = await StandInService.start();
   host = new FakeHost({ env: { MILLRACE_URL: service.url } });
   folder = mkdtempSync(join(tmpdir(), 'millrace-cli-batch-'));
+  service.on(`GET ${BATCHES}/${ID}/jobs`, json(200, { jobs: [] }));
 });
 afterEach(async () => {
   await service.close();
@@ -151,6 +152,42 @@ describe('millrace batch', () => {
     expect(host.printed).toMatch(/^0 {2}\S+ {2}succeeded\n1 {2}\S+ {2}succeeded\n +status +completed/);
     service.on(`GET ${BATCHES}/${ID}/events`, refusal(404, 'not_found', 'There is no such batch.'));
     expect(await millrace('watch', ID)).toBe(3);
+  });
+
+  it('prints each job once that ended before the watch, between two streams or with the batch', async () => {
+    const job = (index: number, status: string): object => ({ id: `j${index}`, batch_index: index, status });
+    const ended = [0, 1, 2, 3].map((index) => job(index, 'succeeded'));
+    const at = (...jobs: (object | undefined)[]): Answer => json(200, { jobs });
+    service.on(
+      `GET ${BATCHES}/${ID}/events`,
+      events(
+        [
+          ['status', BATCH],
+          ['job', ended[1]],
+        ],
+        'cut',
+      ),
+      events(
+        [
+          ['status', BATCH],
+          ['job', ended[2]],
+        ],
+        'cut',
+      ),
+      (response) => void response.destroy(),
+    );
+    service.on(
+      `GET ${BATCHES}/${ID}/jobs`,
+      json(200, { jobs: [ended[0]], next_cursor: 'c' }),
+      at(job(1, 'running')),
+      refusal(503, 'upstream_error', 'Later.'),
+      at(ended[0], ended[1], ended[2], job(3, 'queued')),
+      at(...ended),
+    );
+    const completed = { ...BATCH, status: 'completed', progress: 1, counts: { succeeded: 4 } };
+    service.on(`GET ${BATCHES}/${ID}`, json(200, BATCH), json(200, BATCH), json(200, completed));
+    expect(await millrace('watch', ID)).toBe(0);
+    expect(host.printed.match(/^\d .*$/gm)).toEqual([0, 1, 2, 3].map((index) => `${index}  j${index}  succeeded`));
   });
 
   it.each(['wait', 'watch'])(

@@ -62,7 +62,7 @@ export function addBatch(program: Command, bind: Bind): void {
     .action(bind(wait));
   batch
     .command('watch')
-    .description('print each job of a batch as it ends, until all have; exit codes as those of wait')
+    .description('print each job of a batch once it has ended, until all have; exit codes as those of wait')
     .argument('<batch>', BATCH)
     .action(bind(watch));
   batch.command('cancel').description('cancel its jobs').argument('<batch>', BATCH).action(bind(cancel));

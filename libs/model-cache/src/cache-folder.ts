@@ -28,12 +28,16 @@ export interface PartialModel {
   digest: string;
   path: string;
   sizeBytes: number;
+  /** What of the disk it takes so far. */
+  storedBytes: number;
   usedAtMs: number;
 }
 
 const DIGEST = /^[0-9a-f]{64}$/;
 /** The unit of `stat.blocks`, on every system. */
 const BLOCK_BYTES = 512;
+/** Of the disk, left for locks, names and folders: without room for a lock nobody could make room. */
+const SPARE_BYTES = 1024 * 1024;
 
 /**
  * The files of the cache:
@@ -132,8 +136,9 @@ export class CacheFolder {
     for (const name of await namesIn(join(this.path, 'partial'))) {
       const path = join(this.path, 'partial', name);
       const found = await unlessMissing(stat(join(path, 'bytes')));
+      const storedBytes = (found?.blocks ?? 0) * BLOCK_BYTES;
       const usedAtMs = found?.mtimeMs ?? 0;
-      partials.push({ digest: name.slice(0, 64), path, sizeBytes: found?.size ?? 0, usedAtMs });
+      partials.push({ digest: name.slice(0, 64), path, sizeBytes: found?.size ?? 0, storedBytes, usedAtMs });
     }
     return partials;
   }
@@ -141,10 +146,15 @@ export class CacheFolder {
   /** Take room for a model that is to be fetched. @returns the folder of its pieces. */
   async reserve({ digest, sizeBytes }: ModelFile): Promise<string> {
     const path = join(this.path, 'partial', `${digest}.${randomUUID()}`);
-    await mkdir(path);
-    await writeFile(join(path, 'done'), '');
-    await writeFile(join(path, 'bytes'), '');
-    await truncate(join(path, 'bytes'), sizeBytes);
+    try {
+      await mkdir(path);
+      await writeFile(join(path, 'done'), '');
+      await writeFile(join(path, 'bytes'), '');
+      await truncate(join(path, 'bytes'), sizeBytes);
+    } catch (error) {
+      await this.drop(path);
+      throw error;
+    }
     return path;
   }
 
@@ -194,20 +204,18 @@ export class CacheFolder {
     await this.noted.forget(digest);
   }
 
-  /** Bytes that the disk still takes. */
+  /** Bytes of models that the disk still takes. */
   async freeBytes(): Promise<number> {
     const { bavail, bsize } = await statfs(this.path);
-    return bavail * bsize;
+    return Math.max(0, bavail * bsize - SPARE_BYTES);
   }
 
   /** Bytes that complete models and the pieces of others take of the disk. */
   async heldBytes(): Promise<number> {
-    const held = (await this.models()).map(({ sizeBytes }) => sizeBytes);
-    for (const { path } of await this.partials()) {
-      // The file is as long as the whole model from the beginning, and takes no more than what has come.
-      held.push(((await unlessMissing(stat(join(path, 'bytes'))))?.blocks ?? 0) * BLOCK_BYTES);
-    }
-    return held.reduce((sum, bytes) => sum + bytes, 0);
+    // In this order: what becomes whole meanwhile is counted twice rather than never.
+    const pieces = (await this.partials()).map(({ storedBytes }) => storedBytes);
+    const models = (await this.models()).map(({ sizeBytes }) => sizeBytes);
+    return [...pieces, ...models].reduce((sum, bytes) => sum + bytes, 0);
   }
 
   /**

@@ -123,6 +123,18 @@ describe('locks of a host', () => {
     await mine.release();
   });
 
+  it('leave nothing for long of a process that ended while it made or removed one', async () => {
+    await mkdir(folder.path, { recursive: true });
+    for (const name of ['a.lock.1.new', 'b.lock.2.dead']) await writeFile(join(folder.path, name), '{}');
+    const locks = new HostLocks(folder.path);
+    await locks.sweep();
+    expect((await left()).sort()).toEqual(['a.lock.1.new', 'b.lock.2.dead']);
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 2 * 3_600_000);
+    await locks.sweep();
+    jest.restoreAllMocks();
+    expect(await left()).toEqual([]);
+  });
+
   it('let a holder that was frozen know that another has it now', async () => {
     const locks = new HostLocks(folder.path, { beatMs: 5 });
     const lock = await locks.acquire('a');

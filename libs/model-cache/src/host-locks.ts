@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rename, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkNew, namesIn, readText, removeFile, unlessMissing } from './files';
 import { PROCESS_NAMESPACE, isAlive } from './host-identity';
@@ -27,6 +27,11 @@ interface Owner {
 }
 
 const ENDING = '.lock';
+/** Of what a lock is while it is made, and while it is taken away. */
+const DRAFT = '.new';
+const GRAVE = '.dead';
+/** Both are there for moments: one that is older than this was left by a process that ended in between. */
+const LEFT_MS = 3_600_000;
 
 /** What was seen of a lock, and since when it is unchanged, on the monotonic clock. */
 interface Sighting {
@@ -95,7 +100,7 @@ export class HostLocks {
     this.times = { ...DEFAULT_LOCK_TIMES, ...times };
   }
 
-  /** @returns null while another holds it. */
+  /** @returns null while another holds it. @throws the error of the file system, as on a full disk: a lock takes a block. */
   async tryAcquire(name: string): Promise<HeldLock | null> {
     const path = this.pathOf(name);
     const owner: Owner = {
@@ -141,11 +146,18 @@ export class HostLocks {
     if (found !== null && (await this.isDead(path, found))) await bury(path, found);
   }
 
-  /** Remove the locks of all holders that are known to be dead. */
+  /** Remove the locks of all holders that are known to be dead, and what those left that ended while they made or removed one. */
   async sweep(): Promise<void> {
     for (const file of await namesIn(this.folder)) {
       if (file.endsWith(ENDING)) await this.forget(file.slice(0, -ENDING.length));
+      else if (file.endsWith(DRAFT) || file.endsWith(GRAVE)) await this.removeLeft(join(this.folder, file));
     }
+  }
+
+  private async removeLeft(path: string): Promise<void> {
+    // The time of the last change of its name: a lock keeps that of its last sign of life while it is taken away.
+    const found = await unlessMissing(stat(path));
+    if (found !== null && Date.now() - found.ctimeMs > LEFT_MS) await removeFile(path);
   }
 
   private pathOf(name: string): string {
@@ -171,9 +183,10 @@ export class HostLocks {
 
 /** Whole or not at all: a lock never lacks the name of its holder. @returns false where there is one. */
 async function placeLock(path: string, text: string): Promise<boolean> {
-  const draft = `${path}.${randomUUID()}.new`;
-  await writeFile(draft, text, { flag: 'wx' });
+  const draft = `${path}.${randomUUID()}${DRAFT}`;
   try {
+    // On a full disk this makes the file, and fails.
+    await writeFile(draft, text, { flag: 'wx' });
     return await linkNew(draft, path);
   } finally {
     await removeFile(draft);
@@ -183,11 +196,11 @@ async function placeLock(path: string, text: string): Promise<boolean> {
 /** Take a dead lock away, and put it back where it is another by now. */
 async function bury(path: string, text: string): Promise<void> {
   if ((await readText(path)) !== text) return;
-  const grave = `${path}.${randomUUID()}.dead`;
+  const grave = `${path}.${randomUUID()}${GRAVE}`;
   const isMine = await unlessMissing(rename(path, grave).then(() => true));
   if (isMine === null) return;
   if ((await readText(grave)) !== text) await linkNew(grave, path);
-  await unlink(grave);
+  await removeFile(grave);
 }
 
 function ownerOf(text: string): Owner | null {

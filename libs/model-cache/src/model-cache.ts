@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
 import type { ModelFile, ModelSource } from '@millrace/contracts';
 import type { Logger, Metrics } from '@millrace/platform';
-import { CacheFolder } from './cache-folder';
-import { EngineLinks } from './engine-links';
+import { CacheFolder, CacheFolderError } from './cache-folder';
+import { EngineFolders } from './engine-folders';
+import type { EngineLinks } from './engine-links';
 import { DEFAULT_FETCH, type FetchSettings } from './fetch-model';
-import { namesIn, readText } from './files';
+import { isNoRoom } from './files';
 import { HostLocks, type HeldLock, type LockTimes } from './host-locks';
 import { MODEL_FAULTS, ModelUnavailable } from './model-unavailable';
 import { prefetch, type PrefetchRequest, type Unfetched } from './prefetch';
 import { Room } from './room';
-import { Staging, type StageRequest, type StagingParts } from './staging';
+import type { StageRequest, StagingParts } from './stage-request';
+import { Staging } from './staging';
 
 export interface ModelCacheOptions {
   dir: string;
@@ -35,9 +35,6 @@ export interface StagingWaits {
   roomMs: number;
 }
 
-/** Ending of the file that says which folder was given to an engine. */
-const GIVEN = '.given';
-
 const DEFAULT_WAITS: Readonly<StagingWaits> = { lookMs: 250, roomMs: 600_000 };
 
 /**
@@ -45,7 +42,6 @@ const DEFAULT_WAITS: Readonly<StagingWaits> = { lookMs: 250, roomMs: 600_000 };
  * once, for the first that needs it, is verified by its hash before it counts, and stays until its room is needed.
  */
 export class ModelCache {
-  private engineCount = 0;
   /** Keeps what is prefetched while it comes: its folder is no engine's. */
   private prefetching: Promise<EngineLinks> | null = null;
 
@@ -53,20 +49,21 @@ export class ModelCache {
     private readonly folder: CacheFolder,
     private readonly locks: HostLocks,
     private readonly options: ModelCacheOptions,
-    private readonly ownerId: string,
-    /** Shows others that the folders of this process's engines are in use. */
+    private readonly engines: EngineFolders,
+    private readonly room: Room,
     private readonly presence: HeldLock,
   ) {}
 
-  /** @throws CacheFolderError where the folder cannot be used. */
+  /** @throws CacheFolderError where the folder cannot be used, or nothing can make room on a full disk. */
   static async open(options: ModelCacheOptions): Promise<ModelCache> {
     const folder = await CacheFolder.open(options.dir);
     const locks = new HostLocks(folder.locks, options.locks);
-    const ownerId = randomUUID();
-    const presence = await locks.acquire(presenceOf(ownerId));
-    const cache = new ModelCache(folder, locks, options, ownerId, presence);
+    const engines = new EngineFolders(folder, locks, randomUUID());
+    const room = new Room(folder, locks, options, () => engines.sweep());
+    const presence = await roomy(options.dir, room, () => engines.acquirePresence());
+    const cache = new ModelCache(folder, locks, options, engines, room, presence);
     await folder.sweep((digest) => locks.isHeld(digest));
-    await cache.sweepEngines();
+    await engines.sweep();
     await locks.sweep();
     // Those that did not happen yet: a counter that begins at 1 hides its first.
     for (const reason of MODEL_FAULTS) options.metrics.modelFailures.inc({ reason }, 0);
@@ -78,16 +75,10 @@ export class ModelCache {
    *
    * @param given where an engine that runs elsewhere looks; it has to be on the file system of the cache. Otherwise one of the
    * cache's own.
-   * @throws CacheFolderError where the given folder is somebody else's
+   * @throws CacheFolderError where the given folder is somebody else's, or nothing can make room on a full disk
    */
-  async linksOfEngine(given?: string): Promise<EngineLinks> {
-    this.engineCount += 1;
-    const own = join(this.folder.engines, this.ownerId, String(this.engineCount));
-    if (given !== undefined) {
-      await mkdir(join(this.folder.engines, this.ownerId), { recursive: true });
-      await writeFile(`${own}${GIVEN}`, resolve(given));
-    }
-    return EngineLinks.open(given ?? own, this.folder);
+  linksOfEngine(given?: string): Promise<EngineLinks> {
+    return roomy(this.options.dir, this.room, () => this.engines.open(given));
   }
 
   /** Files of the library that an account's graph means by these names. */
@@ -156,7 +147,7 @@ export class ModelCache {
     const metrics = { modelBytesFetched, modelEvictions, modelLookups: modelLookups ?? ofRuns };
     const settings = { ...DEFAULT_FETCH, ...fetch };
     const parts = { budgetBytes, fetch: settings, isGone, logger, metrics, source, waits: waits ?? this.waits };
-    return new Staging(this.folder, this.locks, parts, () => this.sweepEngines(), request);
+    return new Staging(this.folder, this.locks, this.room, parts, request);
   }
 
   private get waits(): StagingWaits {
@@ -165,7 +156,7 @@ export class ModelCache {
 
   /** How many bytes of models this disk can have, once all that is not in use has made way: the budget at most. */
   async capacityBytes(): Promise<number> {
-    return new Room(this.folder, this.locks, this.options).capacityBytes();
+    return this.room.capacityBytes();
   }
 
   /** The names by which graphs call the models that are on the disk. */
@@ -173,41 +164,20 @@ export class ModelCache {
     return this.folder.names();
   }
 
-  /**
-   * Remove the folders of engines whose process has ended: their links keep models from being evicted. Of a folder that was given to one
-   * the links alone, and where another has it now, nothing.
-   */
-  private async sweepEngines(): Promise<void> {
-    const [living, gone] = [[] as string[], [] as string[]];
-    for (const owner of await namesIn(this.folder.engines)) {
-      const lives = owner === this.ownerId || (await this.locks.isHeld(presenceOf(owner)));
-      (lives ? living : gone).push(owner);
-    }
-    if (gone.length === 0) return;
-    const used = (await Promise.all(living.map((owner) => this.givenTo(owner)))).flat();
-    for (const owner of gone) {
-      for (const path of await this.givenTo(owner)) {
-        if (!used.includes(path)) await EngineLinks.abandon(path, await this.folder.inodes());
-      }
-      await rm(join(this.folder.engines, owner), { recursive: true, force: true });
-      await this.locks.forget(presenceOf(owner));
-    }
-  }
-
-  /** The folders that were given to the engines of a process. */
-  private async givenTo(owner: string): Promise<string[]> {
-    const folder = join(this.folder.engines, owner);
-    const notes = (await namesIn(folder)).filter((name) => name.endsWith(GIVEN));
-    return (await Promise.all(notes.map((name) => readText(join(folder, name))))).flatMap((path) => path ?? []);
-  }
-
   /** Nothing of this process keeps a model from being evicted any more. */
   async close(): Promise<void> {
-    await rm(join(this.folder.engines, this.ownerId), { recursive: true, force: true });
+    await this.engines.remove();
     await this.presence.release();
   }
 }
 
-function presenceOf(ownerId: string): string {
-  return `engines.${ownerId}`;
+/** What `work` gives; on a full disk what is in the cache makes room. @throws CacheFolderError where nothing can. */
+async function roomy<T>(dir: string, room: Room, work: () => Promise<T>): Promise<T> {
+  try {
+    return await room.relieving(work);
+  } catch (error) {
+    if (!isNoRoom(error)) throw error;
+    const message = `The disk of ${dir} has no room left, and nothing in the model cache can make some. Free some space on it.`;
+    throw new CacheFolderError(message, { cause: error });
+  }
 }

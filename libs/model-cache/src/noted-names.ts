@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { namesIn, readText, removeFile } from './files';
+import { isNoRoom, namesIn, readText, removeFile } from './files';
 
 /** Names of one model that are kept. Accounts call one content by names of their own, and any of them may choose many. */
 const NAMES_OF_A_MODEL = 16;
@@ -14,14 +14,19 @@ const QUOTES_AND_COMMA = 3;
 export class NotedNames {
   constructor(private readonly folder: string) {}
 
-  /** Add a name to those of a model. The one that came first makes way. */
+  /** Add a name to those of a model, where the disk takes it. The one that came first makes way. */
   async note(digest: string, name: string): Promise<void> {
     const known = await this.of(digest);
     if (known.includes(name)) return;
     const path = join(this.folder, digest);
     const draft = `${path}.${randomUUID()}.new`;
-    await writeFile(draft, [...known, name].slice(-NAMES_OF_A_MODEL).join('\n'));
-    await rename(draft, path);
+    try {
+      await writeFile(draft, [...known, name].slice(-NAMES_OF_A_MODEL).join('\n'));
+      await rename(draft, path);
+    } catch (error) {
+      await removeFile(draft);
+      if (!isNoRoom(error)) throw error;
+    }
   }
 
   /**

@@ -1,19 +1,23 @@
 import type { Logger, Metrics } from '@millrace/platform';
 import type { CacheFolder, PartialModel, StoredModel } from './cache-folder';
-import type { HostLocks } from './host-locks';
+import { isNoRoom } from './files';
+import type { HeldLock, HostLocks } from './host-locks';
 
 /** What a cache holds, and what it may. */
 export interface RoomFacts {
   models: readonly StoredModel[];
   partials: readonly PartialModel[];
   budgetBytes: number;
-  /** What the disk still takes. */
+  /** What the disk still takes, that of which pieces are to come included. */
   freeBytes: number;
   /** What is to be stored beside. */
   neededBytes: number;
   /** Digests that somebody fetches at this moment, or has fetched and is about to link. */
   fetching: ReadonlySet<string>;
 }
+
+/** The lock under which room is counted, made and taken. */
+const ROOM = 'room';
 
 /** What to remove so that there is room; `fits` is false where all of it is not enough. */
 export interface RoomPlan {
@@ -26,12 +30,15 @@ export interface RoomPlan {
 
 /**
  * What has to go for `neededBytes` to fit into the budget and onto the disk: first the pieces of models that nobody fetches, then
- * models, the least recently used first. What an engine has and what is being fetched stays.
+ * models, the least recently used first. What an engine has and what is being fetched stays. Of a model in pieces the disk has what has come:
+ * the rest of it has its room already.
  */
 export function planRoom(facts: RoomFacts): RoomPlan {
   const { budgetBytes, fetching, models, neededBytes, partials } = facts;
   const usedBytes = [...models, ...partials].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  let missing = Math.max(usedBytes + neededBytes - budgetBytes, neededBytes - facts.freeBytes, 0);
+  const toComeBytes = partials.reduce((sum, partial) => sum + Math.max(0, partial.sizeBytes - partial.storedBytes), 0);
+  const diskBytes = facts.freeBytes - toComeBytes;
+  let missing = Math.max(usedBytes + neededBytes - budgetBytes, neededBytes - diskBytes, 0);
   const plan: RoomPlan = { evicted: [], dropped: [], fits: false, mayWait: false };
   const oldestFirst = <T extends { usedAtMs: number }>(list: T[]): T[] => list.sort((a, b) => a.usedAtMs - b.usedAtMs);
   for (const partial of oldestFirst(partials.filter(({ digest }) => !fetching.has(digest)))) {
@@ -57,55 +64,105 @@ function isInUse({ digest, isLinked }: StoredModel, fetching: ReadonlySet<string
 /** `later`: what is in use takes the room for now. `never`: nothing is left that could be removed. */
 export type RoomAnswer = 'made' | 'later' | 'never';
 
-/** Makes room in a cache. Its callers hold the lock under which room is counted and taken. */
+/** What makes room in a cache works with. */
+export interface RoomParts {
+  budgetBytes: number;
+  metrics: Pick<Metrics, 'modelEvictions'>;
+  logger: Pick<Logger, 'info'>;
+}
+
+/** Makes room in a cache. */
 export class Room {
+  /** @param sweepEngines has the engines of processes that have ended keep nothing */
   constructor(
     private readonly folder: CacheFolder,
     private readonly locks: HostLocks,
-    private readonly parts: {
-      budgetBytes: number;
-      metrics: Pick<Metrics, 'modelEvictions'>;
-      logger: Pick<Logger, 'info'>;
-    },
+    private readonly parts: RoomParts,
+    private readonly sweepEngines: () => Promise<void>,
   ) {}
 
   /**
-   * Make room for so many bytes more. A crash in between leaves less in the cache.
+   * The lock under which room is counted, made and taken.
+   *
+   * @throws the reason of the signal, and where the disk takes no more its error
+   */
+  lock(signal?: AbortSignal): Promise<HeldLock> {
+    return this.locks.acquire(ROOM, signal);
+  }
+
+  /**
+   * Make room for so many bytes more, and for what is to come of models in pieces. The caller holds the lock. A crash in between leaves less
+   * in the cache.
    *
    * @param held digests whose locks the caller has: their pieces stay
    */
   async make(neededBytes: number, held: Iterable<string>): Promise<RoomAnswer> {
+    await this.sweepEngines();
     const fetching = await this.fetching();
     for (const digest of held) fetching.add(digest);
-    // In this order: what becomes whole meanwhile is counted twice rather than never.
+    // In this order: what comes or becomes whole meanwhile is counted twice rather than never.
     const partials = await this.folder.partials();
-    const plan = planRoom({
-      models: await this.folder.models(),
-      partials,
-      budgetBytes: this.parts.budgetBytes,
-      freeBytes: await this.folder.freeBytes(),
-      neededBytes,
-      fetching,
-    });
+    const models = await this.folder.models();
+    const freeBytes = await this.folder.freeBytes();
+    const { budgetBytes } = this.parts;
+    const plan = planRoom({ models, partials, budgetBytes, freeBytes, neededBytes, fetching });
     if (!plan.fits) return plan.mayWait ? 'later' : 'never';
-    for (const { path } of plan.dropped) await this.folder.drop(path);
+    await this.drop(plan.dropped);
     await this.evict(plan.evicted);
     return 'made';
   }
 
   /** How many bytes the disk can have, once all that is not needed has made way: the budget at most. */
   async capacityBytes(): Promise<number> {
-    const [freeBytes, heldBytes] = await Promise.all([this.folder.freeBytes(), this.folder.heldBytes()]);
+    const before = await this.folder.freeBytes();
+    const heldBytes = await this.folder.heldBytes();
+    // What comes or goes meanwhile is counted twice rather than never: too little would end a run that has only to wait.
+    const freeBytes = Math.max(before, await this.folder.freeBytes());
     return Math.min(this.parts.budgetBytes, freeBytes + heldBytes);
   }
 
-  /** Evict the model that was used least recently: the disk takes less than it seemed to. @returns false where there is none. */
-  async evictOne(): Promise<boolean> {
+  /**
+   * Have something make way on a disk that takes no more: the pieces that nobody fetches, or else the model that was used least recently. Where
+   * not even a lock can be written it goes without: what somebody links in that moment costs a download then, never a file.
+   *
+   * @param wanted digests that the caller needs: their models stay, and their pieces while there is anything else
+   * @returns false where nothing is left that could
+   */
+  async relieve(wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<boolean> {
+    const lock = await this.lock(signal).catch((error: unknown) => {
+      if (isNoRoom(error)) return null;
+      throw error;
+    });
+    try {
+      await this.sweepEngines();
+      return await this.removeSome(wanted);
+    } finally {
+      await lock?.release();
+    }
+  }
+
+  /** What `work` gives, which is begun again on a full disk for as long as something can make way. @throws what `work` rejects with. */
+  async relieving<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isNoRoom(error) || !(await this.relieve(new Set()))) throw error;
+      }
+    }
+  }
+
+  private async removeSome(wanted: ReadonlySet<string>): Promise<boolean> {
     const fetching = await this.fetching();
-    const unused = (await this.folder.models()).filter((model) => !isInUse(model, fetching));
+    const pieces = (await this.folder.partials()).filter(({ digest }) => !fetching.has(digest));
+    const others = pieces.filter(({ digest }) => !wanted.has(digest));
+    if (await this.drop(others)) return true;
+    const unused = (await this.folder.models()).filter(
+      (model) => !isInUse(model, fetching) && !wanted.has(model.digest),
+    );
     const oldest = unused.sort((a, b) => a.usedAtMs - b.usedAtMs).slice(0, 1);
     await this.evict(oldest);
-    return oldest.length > 0;
+    return oldest.length > 0 || this.drop(pieces);
   }
 
   /**
@@ -117,6 +174,11 @@ export class Room {
     const fetching = new Set<string>();
     for (const digest of new Set(there)) if (await this.locks.isHeld(digest)) fetching.add(digest);
     return fetching;
+  }
+
+  private async drop(pieces: readonly PartialModel[]): Promise<boolean> {
+    for (const { path } of pieces) await this.folder.drop(path);
+    return pieces.length > 0;
   }
 
   private async evict(models: readonly StoredModel[]): Promise<void> {

@@ -6,7 +6,7 @@ import { type EngineLinks } from './engine-links';
 import { MemoryLibrary, openCache, seen, valueOf } from './fixtures/model-world';
 import { type ModelCache, type ModelCacheOptions } from './model-cache';
 import { ModelUnavailable } from './model-unavailable';
-import type { StageRequest } from './staging';
+import type { StageRequest } from './stage-request';
 import type { StagingProgress } from './wanted-models';
 
 let folder: TestFolder;

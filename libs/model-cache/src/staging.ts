@@ -1,47 +1,16 @@
-import type { ModelFile, ModelSource } from '@millrace/contracts';
-import type { Logger, Metrics } from '@millrace/platform';
 import type { CacheFolder } from './cache-folder';
-import type { EngineLinks } from './engine-links';
-import { DiskFull, HashMismatch, ModelFetch, fetchedBytes, forgetPieces, type FetchSettings } from './fetch-model';
+import { DiskFull, fetchedBytes } from './fetch-model';
 import { isNoRoom, unlessMissing } from './files';
 import type { HeldLock, HostLocks } from './host-locks';
 import { ModelUnavailable } from './model-unavailable';
-import { Room } from './room';
+import type { Room } from './room';
+import type { StageRequest, StagingParts } from './stage-request';
+import { VerifiedFetch, type Claim } from './verified-fetch';
 import { pause } from './wait';
-import { WantedModels, sizeText, sum, type StagingProgress, type Wanted } from './wanted-models';
+import { WantedModels, sizeText, sum, type Wanted } from './wanted-models';
 
-/** What is to be staged for one run. */
-export interface StageRequest {
-  accountId: string;
-  files: readonly ModelFile[];
-  /** Where the engine of the run finds them. */
-  links: EngineLinks;
-  signal: AbortSignal;
-  /** Called as bytes come in, also those that another fetches; `stagedBytes` never decreases. Not throttled. */
-  onProgress?: (progress: StagingProgress) => void;
-}
-
-export interface StagingParts {
-  budgetBytes: number;
-  source: Pick<ModelSource, 'open'>;
-  isGone: (error: unknown) => boolean;
-  metrics: Pick<Metrics, 'modelBytesFetched' | 'modelEvictions'> & {
-    modelLookups: Pick<Metrics['modelLookups'], 'inc'>;
-  };
-  logger: Pick<Logger, 'info' | 'warn'>;
-  fetch: FetchSettings;
-  waits: { lookMs: number; roomMs: number };
-}
-
-/** A model that this staging fetches: nobody else does while it has the lock. */
-interface Claim {
-  wanted: Wanted;
-  lock: HeldLock;
-  folder: string;
-}
-
-/** The lock under which room is counted, made and taken. */
-const ROOM = 'room';
+/** How often a staging begins again because the disk takes no more, each time with something less on it. */
+const MOST_RELIEFS = 10;
 
 /**
  * Stages the models of one run. What is there is linked at once, which keeps it. Room is taken for all at once that it has to fetch;
@@ -50,27 +19,31 @@ const ROOM = 'room';
  */
 export class Staging {
   private readonly models: WantedModels;
-  private readonly room: Room;
+  private readonly verified: VerifiedFetch;
   private waitsForRoomSinceMs: number | null = null;
   private isFirstLook = true;
 
   constructor(
     private readonly folder: CacheFolder,
     private readonly locks: HostLocks,
+    private readonly room: Room,
     private readonly parts: StagingParts,
-    private readonly sweepEngines: () => Promise<void>,
     private readonly request: StageRequest,
   ) {
-    this.room = new Room(folder, locks, parts);
     this.models = new WantedModels(request.files, request.onProgress);
+    this.verified = new VerifiedFetch(folder, room, parts, this.models, request);
   }
 
   /** @throws {ModelUnavailable} or the reason of the signal */
   async run(): Promise<void> {
-    try {
-      await this.stageAll();
-    } catch (error) {
-      throw isNoRoom(error) ? await this.diskFull() : error;
+    for (let reliefs = 0; ; reliefs += 1) {
+      try {
+        return await this.stageAll();
+      } catch (error) {
+        if (!isNoRoom(error)) throw error;
+        const mayRetry = reliefs < MOST_RELIEFS && (await this.room.relieve(this.models.digests, this.request.signal));
+        if (!mayRetry) throw await this.diskFull();
+      }
     }
   }
 
@@ -114,8 +87,8 @@ export class Staging {
    * @returns nothing where all that is missing is fetched by others, or there is no room for it yet.
    */
   private async claim(): Promise<Claim[]> {
-    const { signal } = this.request;
-    const room = await this.locks.acquire(ROOM, signal);
+    const room = await this.lockRoom();
+    if (room === null) return [];
     const locks = new Map<string, HeldLock>();
     try {
       await this.linkPresent();
@@ -135,6 +108,18 @@ export class Staging {
       throw error;
     } finally {
       await room.release();
+    }
+  }
+
+  /** @returns null where all is linked without the lock, because the disk takes none: what is evicted in that moment is linked all the same. */
+  private async lockRoom(): Promise<HeldLock | null> {
+    try {
+      return await this.room.lock(this.request.signal);
+    } catch (error) {
+      if (!isNoRoom(error)) throw error;
+      await this.linkPresent();
+      if (this.models.pending.size > 0) throw error;
+      return null;
     }
   }
 
@@ -177,16 +162,15 @@ export class Staging {
       if (adopted !== null) folders.set(wanted.file.digest, adopted);
     }
     const missing = mine.map(({ wanted }) => wanted.file).filter(({ digest }) => !folders.has(digest));
-    if (missing.length > 0 && !(await this.clearRoom(sum(missing.map(({ sizeBytes }) => sizeBytes)), locks))) {
-      return null;
-    }
+    // Also for what was adopted: the disk may have less by now than is to come of it.
+    const neededBytes = sum(missing.map(({ sizeBytes }) => sizeBytes));
+    if (mine.length > 0 && !(await this.clearRoom(neededBytes, locks))) return null;
     for (const file of missing) folders.set(file.digest, await this.folder.reserve(file));
     return mine.map(({ wanted, lock }) => ({ wanted, lock, folder: folders.get(wanted.file.digest) ?? '' }));
   }
 
   /** @returns false where others hold what there is for now. @throws ModelUnavailable where nobody does. */
   private async clearRoom(neededBytes: number, locks: ReadonlyMap<string, HeldLock>): Promise<boolean> {
-    await this.sweepEngines();
     const answer = await this.room.make(neededBytes, locks.keys());
     if (answer === 'made') return true;
     this.waitsForRoomSinceMs ??= performance.now();
@@ -214,10 +198,10 @@ export class Staging {
     const { lock } = claim;
     const signal = AbortSignal.any([this.request.signal, lock.lost]);
     try {
-      await this.fetchVerified(claim, signal);
+      await this.verified.run(claim, signal);
     } catch (error) {
       if (lock.lost.aborted && !this.request.signal.aborted) return;
-      throw error;
+      throw error instanceof DiskFull ? await this.diskFull() : error;
     }
     await this.finish(claim);
     await lock.release();
@@ -230,50 +214,6 @@ export class Staging {
   private async finish({ folder, wanted }: Claim): Promise<void> {
     const { digest } = wanted.file;
     if (await this.folder.complete(folder, digest)) await this.link(wanted, this.folder.model(digest));
-  }
-
-  private async fetchVerified(claim: Claim, signal: AbortSignal): Promise<void> {
-    const { folder, wanted } = claim;
-    const { folder: kind, name } = wanted.file;
-    for (let mismatches = 0; ;) {
-      try {
-        return await this.fetchOnce(claim, signal);
-      } catch (error) {
-        if (error instanceof DiskFull && (await this.evictOne())) continue;
-        if (error instanceof DiskFull) throw await this.diskFull();
-        if (!(error instanceof HashMismatch)) throw error;
-        this.parts.logger.warn({ digest: wanted.file.digest }, 'the bytes of a model do not have its hash');
-        await forgetPieces(folder);
-        mismatches += 1;
-        if (mismatches === 1) continue;
-        await this.folder.drop(folder);
-        const message = `The model ${kind}/${name} could not be used: its bytes are not those that the library names, also when read again. Upload it again.`;
-        throw new ModelUnavailable('mismatch', message, name, { cause: error });
-      }
-    }
-  }
-
-  private async fetchOnce({ folder, wanted }: Claim, signal: AbortSignal): Promise<void> {
-    const { fetch, isGone, metrics, source } = this.parts;
-    const { digest, sizeBytes } = wanted.file;
-    wanted.stagedBytes = await fetchedBytes(folder, sizeBytes, fetch.pieceBytes);
-    const { accountId } = this.request;
-    const origin = {
-      open: (range: { start: number; end: number }, stop: AbortSignal) =>
-        source.open({ digest, accountId }, range, stop),
-      isGone,
-    };
-    const onBytes = (bytes: number): void => {
-      metrics.modelBytesFetched.inc(bytes);
-      wanted.stagedBytes = Math.min(sizeBytes, wanted.stagedBytes + bytes);
-      this.models.report();
-    };
-    await new ModelFetch(wanted.file, folder, origin, fetch, signal, onBytes).run();
-  }
-
-  private async evictOne(): Promise<boolean> {
-    const lock = await this.locks.acquire(ROOM, this.request.signal);
-    return this.room.evictOne().finally(() => lock.release());
   }
 
   /** Others fetch what is missing, or hold the room: see how far they are, in a while. */

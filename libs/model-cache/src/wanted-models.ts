@@ -34,6 +34,10 @@ export class WantedModels {
     this.reset();
   }
 
+  get digests(): ReadonlySet<string> {
+    return new Set(this.all.keys());
+  }
+
   /** Nothing is linked. */
   reset(): void {
     for (const [digest, wanted] of this.all) this.pending.set(digest, wanted);

@@ -47,6 +47,15 @@ describe('the links of an engine', () => {
     expect(await readFile(model, 'utf8')).toBe('weights');
   });
 
+  it('may be there from the first that is added until all are removed, and not before', async () => {
+    const links = await open();
+    expect(links.mayShowModels).toBe(false);
+    await links.add(model, { folder: 'vae', name: 'a.safetensors' });
+    expect(links.mayShowModels).toBe(true);
+    await links.clear();
+    expect(links.mayShowModels).toBe(false);
+  });
+
   it('keep what is linked first under a name', async () => {
     const links = await open();
     await writeFile(cache.model('1'.repeat(64)), 'others');

@@ -46,6 +46,7 @@ export class EngineLinks {
   private lastChangeMs = 0;
   /** The last to be linked come last. */
   private readonly lent = new Set<string>();
+  private mayShow = true;
 
   private constructor(readonly path: string) {}
 
@@ -98,6 +99,7 @@ export class EngineLinks {
   /** @returns false where the engine has a file of this name already. */
   async add(from: string, { folder, name }: Pick<ModelFile, 'folder' | 'name'>): Promise<boolean> {
     const target = join(this.path, ...safeSegments(folder, name));
+    this.mayShow = true;
     await mkdir(dirname(target), { recursive: true });
     this.lend(name);
     const isNew = await linkNew(from, target);
@@ -119,9 +121,15 @@ export class EngineLinks {
     }
   }
 
-  /** Remove every link. */
+  /** Whether links may be there: some were added since all were removed. */
+  get mayShowModels(): boolean {
+    return this.mayShow;
+  }
+
+  /** Remove every link. Where this rejects, some may still be there. */
   async clear(): Promise<void> {
     for (const { path, isFolder } of await entriesOf(this.path)) if (isFolder) await this.clearFolder(path);
+    this.mayShow = false;
   }
 
   private async clearFolder(folder: string): Promise<void> {

@@ -35,7 +35,8 @@ export class ModelStaging {
    *
    * @param onProgress called as bytes come in, and with undefined once it is over
    * @returns the models, by name, with what distinguishes their contents
-   * @throws {InputUnavailable | NoRoomForModels | OutOfReach} or the reason of the signal
+   * @throws {InputUnavailable | NoRoomForModels | OutOfReach} or the reason of the signal; the error of the file system where what the engine was
+   * shown before cannot be taken from it: it must not run then
    */
   async stage(
     graph: WorkflowGraph,
@@ -48,7 +49,11 @@ export class ModelStaging {
     const { cache, links } = this.engine;
     const { accountId } = this.claimed;
     const files = await cache.find(accountId, [...named.keys()], signal);
-    if (files.length === 0) return new Map();
+    if (files.length === 0) {
+      // Of the run before, where they could not be taken from the engine: they are another account's, and come before files of the engine's own.
+      if (links.mayShowModels) await links.clear();
+      return new Map();
+    }
     this.isShown = true;
     try {
       await cache.stage({ accountId, files, links, signal, onProgress });
@@ -67,7 +72,7 @@ export class ModelStaging {
     if (!this.isShown) return;
     this.isShown = false;
     await this.engine?.links.clear().catch((error: unknown) => {
-      // The next attempt with models on this engine clears them before anything else.
+      // The next attempt on this engine clears them before it runs, also one without models.
       this.logger.warn({ err: error }, 'the models of an attempt could not be taken from its engine');
     });
   }

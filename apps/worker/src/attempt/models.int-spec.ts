@@ -133,6 +133,28 @@ describe('an attempt whose model is in the library alone', () => {
     expect(JSON.stringify(around.ends.at(-1))).toContain('not in list');
   });
 
+  it('is taken from the engine before the next run begins, where it could not be taken after its own', async () => {
+    const clear = links.clear.bind(links);
+    let clears = 0;
+    const failing = jest.spyOn(links, 'clear').mockImplementation(async () => {
+      clears += 1;
+      if (clears === 2 || clears === 3) throw Object.assign(new Error('EIO: the disk failed'), { code: 'EIO' });
+      await clear();
+    });
+    await run('one');
+    expect(await linked()).toEqual([NAME]);
+    // It names no model of the library of its account, and cannot be kept from that of another: this worker does not run it.
+    await run('third');
+    expect([shown().length, around.ends.length]).toEqual([1, 1]);
+    expect(around.handedBack + around.losses.length).toBe(1);
+    await run('third');
+    expect([shown().length, await linked()]).toEqual([1, []]);
+    expect(around.ends.at(-1)).toMatchObject({ ending: 'node_failed' });
+    // What shows nothing needs no clearing.
+    await run('third');
+    expect(failing).toHaveBeenCalledTimes(4);
+  });
+
   it('is not loaded again by the engine where the content is the same, whichever account it is for', async () => {
     library.contents['other'] = OURS;
     await run('one');

@@ -72,6 +72,13 @@ export const MODEL_CACHE_GUARDS = [
     ATTEMPTS,
   ),
   of(
+    'a run without models of the library is not shown those of the run before',
+    'apps/worker/src/attempt/model-staging.ts',
+    'if (links.mayShowModels) await links.clear();',
+    '',
+    ATTEMPTS,
+  ),
+  of(
     'nothing but links is removed from a folder that was given to an engine',
     'libs/model-cache/src/engine-links.ts',
     'else if (inodes.has(',

@@ -102,4 +102,29 @@ describe('the source of an import', () => {
     await client.close();
     expect(requests).toBe(1);
   });
+
+  it('that sends more than the part that was asked for is left for good, with no more of it read', async () => {
+    const closed = new Promise<void>((resolve) => {
+      respond = (_request, response) => {
+        response.writeHead(206, { 'content-range': 'bytes 0-7/8' });
+        const send = (): void => void (response.destroyed || (response.write('12345'), setImmediate(send)));
+        response.once('close', resolve);
+        send();
+      };
+    });
+    const resolve = (): ReturnType<ResolveHost> => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+    const client = new OriginClient(origins('127.0.0.1/32'), resolve);
+    const { body } = await client.read(`http://${HOST}:${port}/a`, RANGE, null, never);
+    let bytes = 0;
+    const reading = (async () => {
+      for await (const chunk of body) {
+        bytes += (chunk as Buffer).length;
+        if (bytes > 1_000) return;
+      }
+    })();
+    await expect(reading).rejects.toMatchObject({ message: expect.stringContaining('more') as string, isFinal: true });
+    expect(bytes).toBeLessThanOrEqual(8);
+    await closed;
+    await client.close();
+  });
 });

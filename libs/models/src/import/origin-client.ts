@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Transform, pipeline, type Readable } from 'node:stream';
 import { AddressRefused, GuardedClient, type GuardedAnswer, type ResolveHost } from '@millrace/platform';
 import { ImportError } from './import-error';
 import type { ImportOrigins } from './import-origins';
@@ -38,6 +38,7 @@ export class OriginClient {
    * Ask for the bytes from `start` to `end` (exclusive).
    *
    * @param etag the version that is wanted; null: any.
+   * @returns the part, whose body ends with an ImportError where it is longer than what was asked for.
    * @throws ImportError; the error of a broken connection.
    */
   async read(
@@ -106,7 +107,22 @@ function partOf(
   if (!isAsked || headers['content-encoding'] !== undefined) {
     throw new ImportError('The source does not send parts of a file.', true);
   }
-  return { totalBytes, etag: strongTag(headers.etag), body };
+  return { totalBytes, etag: strongTag(headers.etag), body: cutAfter(body, Number(last) + 1 - start) };
+}
+
+/** A body that ends with an ImportError where it is longer than the part: a part may be held in memory until it is stored. */
+function cutAfter(body: Readable, mostBytes: number): Readable {
+  let bytes = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes <= mostBytes) return done(null, chunk);
+      done(new ImportError('The source sends more than the part of the file that was asked for.', true));
+    },
+  });
+  // Each ends the other. A failure is met by who reads the body.
+  pipeline(body, counted, () => undefined);
+  return counted;
 }
 
 /** Weak tags name no bytes. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Act, type Operator } from '@millrace/accounts';
 import { ModelLibrary, ModelUploads, type Model, type Transact } from '@millrace/models';
+import { openUrlOf } from './model.presenter';
 
 /** What is done to models, by accounts and by operators. Every act is in the audit log. */
 @Injectable()
@@ -31,6 +32,6 @@ export class ModelActs {
 }
 
 function actOn({ id, accountId, folder, name, sourceUrl }: Model, verb: string): Act {
-  const details = { folder, name, source_url: sourceUrl };
+  const details = { folder, name, source_url: openUrlOf(sourceUrl) };
   return { action: `model.${verb}`, subjectType: 'model', subjectId: id, accountId, details };
 }

@@ -19,15 +19,20 @@ export class ModelPresenter {
   /** To the account that has it, with its parts while it is uploaded. */
   async present(surface: Surface, model: Model): Promise<ModelView> {
     const open = await this.uploads.partsOf(model);
-    if (open === null) return viewOf(model);
+    const view = viewOf(model, model.accountId);
+    if (open === null) return view;
     const self = `${surface.prefix}/platform/v1/models/${model.id}`;
     const upload = this.uploadPresenter.present(surface, open.upload, open.parts);
-    return { ...viewOf(model), upload: { ...upload, urls: { self, complete: `${self}/complete` } } };
+    return { ...view, upload: { ...upload, urls: { self, complete: `${self}/complete` } } };
   }
 }
 
-/** As a list shows it. */
-export function viewOf(model: Model): ModelView {
+/**
+ * As a list shows it.
+ *
+ * @param readerId the account that reads it; null: an operator
+ */
+export function viewOf(model: Model, readerId: string | null): ModelView {
   return {
     id: model.id,
     folder: model.folder,
@@ -44,14 +49,21 @@ export function viewOf(model: Model): ModelView {
     received_bytes: model.receivedBytes,
     hash: model.digest === null ? null : `blake3:${model.digest}`,
     licence: model.licence,
-    source_url: model.sourceUrl,
+    source_url: model.accountId === readerId ? model.sourceUrl : openUrlOf(model.sourceUrl),
     created_at: model.createdAt.toISOString(),
     last_used_at: model.lastUsedAt?.toISOString() ?? null,
   };
 }
 
+/** The address of a source for all but the account that named it: without user, password, query and fragment, which may be credentials. */
+export function openUrlOf(sourceUrl: string | null): string | null {
+  if (sourceUrl === null || !URL.canParse(sourceUrl)) return null;
+  const { origin, pathname } = new URL(sourceUrl);
+  return `${origin}${pathname}`;
+}
+
 /** To an operator. */
 export function operatedViewOf(model: Model): OperatedModelView {
-  const { upload: _, ...view } = viewOf(model);
+  const { upload: _, ...view } = viewOf(model, null);
   return { ...view, account_id: model.accountId };
 }

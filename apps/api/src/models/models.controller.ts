@@ -19,8 +19,9 @@ export class ModelsController {
 
   @Serves(listModels)
   async list({ visitor, query }: InputOf<typeof listModels>): Promise<AnswerOf<typeof listModels>> {
-    const page = await this.library.list(visitor.caller.accountId, filterOf(query));
-    return presentPage('models', page, viewOf);
+    const { accountId } = visitor.caller;
+    const page = await this.library.list(accountId, filterOf(query));
+    return presentPage('models', page, (model) => viewOf(model, accountId));
   }
 
   @Serves(uploadModel)
@@ -49,14 +50,14 @@ export class ModelsController {
     const expectedHash = body.hash?.toLowerCase() ?? null;
     const recorded = this.acts.recorded(actorOf(visitor.caller, request), 'import');
     const draft = { accountId, folder, name, licence, sourceUrl: url, expectedHash };
-    return viewOf(await recorded((tx) => this.library.add(tx, draft)));
+    return viewOf(await recorded((tx) => this.library.add(tx, draft)), accountId);
   }
 
   @Serves(getModel)
   async get({ visitor, params }: InputOf<typeof getModel>): Promise<AnswerOf<typeof getModel>> {
     const { accountId } = visitor.caller;
     const model = await this.library.get(accountId, params.id);
-    return model.accountId === accountId ? this.presenter.present(visitor.surface, model) : viewOf(model);
+    return model.accountId === accountId ? this.presenter.present(visitor.surface, model) : viewOf(model, accountId);
   }
 
   @Serves(completeModel)

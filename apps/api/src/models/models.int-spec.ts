@@ -9,6 +9,7 @@ interface ModelView {
   shared: boolean;
   kind: string | null;
   hash: string | null;
+  source_url: string | null;
   problem: string | null;
   account_id?: string;
   upload?: { parts: { url: string | null; received: boolean }[]; urls: { complete: string } };
@@ -139,6 +140,30 @@ describe('a model', () => {
     expect((await operate('GET', `/${model.id}`)).status).toBe(404);
     const acts = await api.test.database.models.auditEntry.findMany({ where: { subjectId: model.id, actor: 'admin' } });
     expect(acts.map(({ action }) => action).sort()).toEqual(['model.delete', 'model.share', 'model.unshare']);
+  });
+
+  it('shows where it is from without what may be a credential, to all but its account', async () => {
+    const secret = 'hf_secret';
+    const { body: begun } = await begin({
+      source_url: `https://user:${secret}@example.com/a/b?token=${secret}#${secret}`,
+    });
+    const own = await call('GET', `/models/${begun.id}`);
+    expect(own.body.source_url).toContain(secret);
+    await fetch(begun.upload?.parts[0]?.url ?? '', { method: 'PUT', body: FILE });
+    expect((await call('POST', `/models/${begun.id}/complete`)).body.source_url).toContain(secret);
+    const shared = await operate('POST', `/${begun.id}/share`);
+    const listed = await call<{ models: ModelView[] }>('GET', '/models?shared=true', undefined, other);
+    const views = [
+      shared.body,
+      (await operate('GET', `/${begun.id}`)).body,
+      (await call('GET', `/models/${begun.id}`, undefined, other)).body,
+      listed.body.models.find(({ id }) => id === begun.id),
+    ];
+    for (const view of views) expect(view?.source_url).toBe('https://example.com/a/b');
+    const acts = await api.test.database.models.auditEntry.findMany({ where: { subjectId: begun.id } });
+    expect(acts.length).toBeGreaterThanOrEqual(2);
+    expect(JSON.stringify(acts.map(({ details }) => details))).not.toContain(secret);
+    await operate('POST', `/${begun.id}/unshare`);
   });
 
   it('is imported from an allowed host alone', async () => {

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTestFolder, type TestFolder } from '@millrace/testing';
 import { CacheFolder, CacheFolderError } from './cache-folder';
-import { EngineLinks, MODEL_PATHS_FILE } from './engine-links';
+import { EngineLinks, MODEL_PATHS_FILE, NameTaken } from './engine-links';
 
 let folder: TestFolder;
 let cache: CacheFolder;
@@ -62,6 +62,16 @@ describe('the links of an engine', () => {
     expect(await links.add(model, { folder: 'vae', name: 'a.safetensors' })).toBe(true);
     expect(await links.add(cache.model('1'.repeat(64)), { folder: 'vae', name: 'a.safetensors' })).toBe(false);
     expect(await readFile(join(links.path, 'vae/a.safetensors'), 'utf8')).toBe('weights');
+  });
+
+  it.each([
+    ['a.sft', 'a.sft/b.sft'],
+    ['a.sft/b.sft', 'a.sft'],
+    ['a.sft', 'a.sft/b/c.sft'],
+  ])('say which names one engine cannot have at once: %s and %s', async (first, second) => {
+    const links = await open();
+    await links.add(model, { folder: 'vae', name: first });
+    await expect(links.add(model, { folder: 'vae', name: second })).rejects.toBeInstanceOf(NameTaken);
   });
 
   it('remember the names of the last that were linked, and of no more', async () => {

@@ -2,7 +2,7 @@ import { mkdir, readdir, rmdir, stat, unlink, utimes, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path';
 import type { ModelFile } from '@millrace/contracts';
 import { CacheFolderError, canLink, type CacheFolder } from './cache-folder';
-import { linkNew, unlessMissing } from './files';
+import { codeOf, linkNew, unlessMissing } from './files';
 
 /**
  * The folders that a ComfyUI of today looks for models in. One that reads only these finds models of other kinds after
@@ -31,6 +31,9 @@ const COMFYUI_MODEL_FOLDERS = [
 
 /** The file that makes a ComfyUI read the links, for its flag `--extra-model-paths-config`. */
 export const MODEL_PATHS_FILE = 'extra_model_paths.yaml';
+
+/** The engine is shown another model with whose name this one cannot be: one is a folder in the path of the other. */
+export class NameTaken extends Error {}
 
 /** Names of links that are remembered: those of 50 runs with as many models as a graph can name. */
 const LENT_NAMES = 10_000;
@@ -96,13 +99,16 @@ export class EngineLinks {
     }
   }
 
-  /** @returns false where the engine has a file of this name already. */
+  /** @returns false where the engine has a file of this name already. @throws NameTaken */
   async add(from: string, { folder, name }: Pick<ModelFile, 'folder' | 'name'>): Promise<boolean> {
     const target = join(this.path, ...safeSegments(folder, name));
     this.mayShow = true;
-    await mkdir(dirname(target), { recursive: true });
+    await mkdir(dirname(target), { recursive: true }).catch((error: unknown) => {
+      throw ['EEXIST', 'ENOTDIR'].includes(codeOf(error)) ? new NameTaken('a file has the name of a folder') : error;
+    });
     this.lend(name);
     const isNew = await linkNew(from, target);
+    if (!isNew && (await stat(target)).isDirectory()) throw new NameTaken('a folder has the name of a file');
     await this.changed(dirname(target));
     return isNew;
   }

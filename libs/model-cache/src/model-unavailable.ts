@@ -5,9 +5,10 @@
  * - `gone`: the library has its bytes no more, or refuses them.
  * - `unreachable`: the library's store did not answer, or stalled.
  * - `too_large`: the models of one run need more than the cache may keep.
+ * - `name_taken`: two models of one run have names that no file system has at once.
  * - `disk_full`: the disk takes no more, and nothing is left that could be evicted, or not for long.
  */
-export const MODEL_FAULTS = ['mismatch', 'gone', 'unreachable', 'too_large', 'disk_full'] as const;
+export const MODEL_FAULTS = ['mismatch', 'gone', 'unreachable', 'too_large', 'disk_full', 'name_taken'] as const;
 export type ModelFault = (typeof MODEL_FAULTS)[number];
 
 /** A model could not be staged. The message is a sentence for the owner of the job: it names the model and no path. */

@@ -205,6 +205,15 @@ describe('staging', () => {
     });
   });
 
+  it('names a model that an engine cannot have beside another of the run', async () => {
+    const { cache } = await open();
+    const files = ['a.sft', 'a.sft/b.sft'].map((name) => library.add(name, 10));
+    for (const given of [files, files.toReversed()]) {
+      const fault = await faultOf(cache.stage(request(await cache.linksOfEngine(), given)));
+      expect(fault).toMatchObject({ fault: 'name_taken', model: given[1]?.name });
+    }
+  });
+
   it('says at once where the library has the bytes no more', async () => {
     const { cache } = await open();
     const model = { ...library.add('a.safetensors', 10), digest: '0'.repeat(64) };

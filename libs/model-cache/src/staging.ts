@@ -1,4 +1,6 @@
+import type { ModelFile } from '@millrace/contracts';
 import type { CacheFolder } from './cache-folder';
+import { NameTaken } from './engine-links';
 import { DiskFull, fetchedBytes } from './fetch-model';
 import { isNoRoom, unlessMissing } from './files';
 import type { HeldLock, HostLocks } from './host-locks';
@@ -142,12 +144,20 @@ export class Staging {
   private async link(wanted: Wanted, path: string): Promise<boolean> {
     const { file, targets } = wanted;
     for (const target of targets) {
-      if ((await unlessMissing(this.request.links.add(path, target))) === null) return false;
+      const added = await unlessMissing(this.request.links.add(path, target)).catch((error: unknown) => {
+        throw error instanceof NameTaken ? this.nameTaken(target, error) : error;
+      });
+      if (added === null) return false;
     }
     await this.folder.touch(file.digest);
     for (const target of targets) await this.folder.note(target);
     this.models.linked(wanted);
     return true;
+  }
+
+  private nameTaken({ folder, name }: ModelFile, cause: NameTaken): ModelUnavailable {
+    const message = `The model ${folder}/${name} cannot be used beside another of this workflow: one has the name of a folder in the path of the other. Upload one of them under another name.`;
+    return new ModelUnavailable('name_taken', message, name, { cause });
   }
 
   /** @returns null where there is no room yet. */

@@ -18,6 +18,7 @@ describe('the name of a model', () => {
     ['loras', 'a b (v1.0) [x], é.safetensors'],
     ['ipadapter', 'a.GGUF'],
     ['text_encoders', 'a/b/c/d/e/f/g/h.sft'],
+    ['loras', 'v1.0/a.b/c.sft'],
   ])('may be %s/%s', (folder, name) => expect(faultsOf(folder, name)).toEqual([]));
 
   it.each([
@@ -42,6 +43,8 @@ describe('the name of a model', () => {
     'a.zip',
     'a.onnx',
     'a.ckpt',
+    'a.safetensors/b.safetensors',
+    'sdxl/a.PT/b/c.gguf',
   ])('may not be %j', (name) => expect(faultsOf('checkpoints', name)).toEqual(['name']));
 
   it.each(['', '..', '.hidden', 'a/b', 'a b', '-a', 'a'.repeat(65)])('may not be in the folder %j', (folder) =>

@@ -32,7 +32,12 @@ function faultOfName(name: string): string | null {
   const steps = name.split('/');
   if (steps.length > MOST_STEPS) return `has more than ${MOST_STEPS} folders`;
   const isPath = steps.every((step) => STEP.test(step) && step.trim() === step);
-  return isPath ? null : 'must be a path below the folder, such as sdxl/base.safetensors';
+  if (!isPath) return 'must be a path below the folder, such as sdxl/base.safetensors';
+  // Another model may have the name of that folder: an engine could not be shown both.
+  const file = steps.slice(0, -1).find((step) => formatOf(step) !== null);
+  return file === undefined
+    ? null
+    : `has the folder ${file}, which ends as a model does: name the folder without this ending`;
 }
 
 function faultOfFormat(format: ModelFormat | null, allowPickles: boolean): string | null {

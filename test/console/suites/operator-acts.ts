@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { newId } from '@millrace/contracts';
 import { ApiClient, type TestAccount, type TestStack } from '@millrace/testing';
-import type { ConsoleBrowser } from '../support/console-browser';
+import { modal, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 let stack: TestStack;
@@ -15,11 +15,11 @@ async function signIn(page: Page, token = stack.env['MILLRACE_ADMIN_TOKEN'] ?? '
   await press(page, 'Sign in');
 }
 
-/** The service does what the next POST there asks for, and its answer is lost on the way. */
-async function loseAnswer(page: Page, path: RegExp): Promise<void> {
+/** The service does what the next act there asks for, and its answer is lost on the way. */
+async function loseAnswer(page: Page, path: RegExp, method = 'POST'): Promise<void> {
   let lost = false;
   await page.route(path, async (route) => {
-    if (lost || route.request().method() !== 'POST') return route.fallback();
+    if (lost || route.request().method() !== method) return route.fallback();
     lost = true;
     await route.fetch();
     return route.fulfill({ status: 504, contentType: 'text/html', body: '<h1>504 Gateway Time-out</h1>' });
@@ -73,6 +73,42 @@ export function operatorActs(shared: ConsoleStack): void {
       await press(page, 'Redrive the job');
       await page.waitForURL((url) => /\/jobs\/[0-9a-f-]{36}$/.test(url.pathname) && !url.pathname.endsWith(id));
       expect(await stack.test.database.models.job.count({ where: { accountId: account.id } })).toBe(2);
+    });
+
+    it('of which a proxy says 504 asks for the same when it is pressed again, of an account, a deployment and a worker', async () => {
+      const { id: workerId } = await stack.test.database.models.worker.findFirstOrThrow({ where: { state: 'ready' } });
+      const wish = { account_id: account.id, name: 'turned', engine: 'cpu' };
+      const { id: deploymentId } = await stack.admin<{ id: string }>('POST', '/deployments', wish);
+      const page = await browser.openForOperator(`/accounts/${account.id}`);
+      await signIn(page);
+      await page.getByText('Held for jobs').waitFor();
+      for (const [screen, path, method, opens, act, after] of [
+        [
+          `/accounts/${account.id}`,
+          `/accounts/${account.id}$`,
+          'PATCH',
+          'Suspend',
+          'Suspend the account',
+          'Reactivate',
+        ],
+        ['/deployments', `/deployments/${deploymentId}/stop$`, 'POST', 'Stop', 'Stop the deployment', 'Start'],
+        ['/workers', `/workers/${workerId}/drain$`, 'POST', 'Drain', 'Drain the worker', 'Undo drain'],
+      ] as const) {
+        await page.goto(browser.operatorsAddress(screen));
+        await page.getByRole('button', { name: opens, exact: true }).first().waitFor();
+        await loseAnswer(page, new RegExp(path), method);
+        await press(page, opens);
+        await press(page, act);
+        await page.getByText('No answer arrived', { exact: true }).waitFor();
+        // Behind the dialog the page has read what was done.
+        await page.locator('#main button', { hasText: new RegExp(`^${opens}$`) }).waitFor({ state: 'detached' });
+        await press(page, act);
+        await modal(page).waitFor({ state: 'detached' });
+        await page.locator('#main').getByRole('button', { name: after, exact: true }).first().waitFor();
+      }
+      expect(await stack.admin('GET', `/accounts/${account.id}`)).toMatchObject({ status: 'suspended' });
+      await stack.admin('PATCH', `/accounts/${account.id}`, { status: 'active' });
+      await stack.admin('POST', `/workers/${workerId}/undrain`);
     });
 
     it('is offered to who may do it', async () => {

@@ -17,12 +17,12 @@ export function DeploymentActions({ deployment, mayWrite }: { deployment: Deploy
   const client = useQueryClient();
   const verb = state === 'stopped' ? 'start' : 'stop';
   const turn = useMutation({
-    mutationFn: () => turnDeployment(id, verb),
+    mutationFn: (asked: 'start' | 'stop') => turnDeployment(id, asked),
     onSuccess: (turned) =>
       client.setQueryData(deploymentsQuery.queryKey, (list) =>
         list?.map((known) => (known.id === turned.id ? turned : known)),
       ),
-    onError: (error) => notifyError(`“${name}” did not ${verb}`, error),
+    onError: (error, asked) => notifyError(`“${name}” did not ${asked}`, error),
     onSettled: () => client.invalidateQueries({ queryKey: deploymentsQuery.queryKey }),
   });
   const maySubmit = useSession().may('jobs:write');
@@ -45,7 +45,7 @@ export function DeploymentActions({ deployment, mayWrite }: { deployment: Deploy
           <Button
             icon={<Icon name={verb === 'start' ? 'right' : 'stop'} />}
             busy={turn.isPending}
-            onClick={() => turn.mutate()}
+            onClick={() => turn.mutate(verb)}
           >
             {verb === 'start' ? 'Start' : 'Stop'}
           </Button>

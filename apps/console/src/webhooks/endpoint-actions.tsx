@@ -28,9 +28,9 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpoint }): Re
     onSettled: () => client.invalidateQueries({ queryKey: ['webhook-messages', id] }),
   });
   const turn = useMutation({
-    mutationFn: () => changeWebhookEndpoint(id, { enabled: !enabled }),
+    mutationFn: (wanted: boolean) => changeWebhookEndpoint(id, { enabled: wanted }),
     onSuccess: (changed) => client.setQueryData(webhookEndpointQuery(id).queryKey, changed),
-    onError: (error) => notifyError(`The endpoint was not ${enabled ? 'disabled' : 'enabled'}`, error),
+    onError: (error, wanted) => notifyError(`The endpoint was not ${wanted ? 'enabled' : 'disabled'}`, error),
     onSettled: () => client.invalidateQueries({ queryKey: webhookEndpointsQuery.queryKey }),
   });
   return (
@@ -40,7 +40,7 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpoint }): Re
           Send a test
         </Button>
       )}
-      <Button busy={turn.isPending} kind={enabled ? 'plain' : 'primary'} onClick={() => turn.mutate()}>
+      <Button busy={turn.isPending} kind={enabled ? 'plain' : 'primary'} onClick={() => turn.mutate(!enabled)}>
         {enabled ? 'Disable' : 'Enable'}
       </Button>
       <Button onClick={() => setDialog('change')}>Change</Button>

@@ -62,24 +62,26 @@ export function AccountPage(): ReactNode {
   );
 }
 
+/** Suspends an account, or reactivates it. The dialog asks for what it was opened for, also when the account has changed since. */
 function Suspend({ account: { id, name, status } }: { account: Account }): ReactNode {
-  const [asking, setAsking] = useState(false);
+  const [asked, setAsked] = useState<'suspend' | 'reactivate' | null>(null);
   const mayAct = useMay('operator');
   if (!mayAct) return null;
-  const suspends = status === 'active';
+  const offered = status === 'active' ? 'suspend' : 'reactivate';
+  const suspends = asked === 'suspend';
   return (
     <>
-      <Button kind={suspends ? 'danger' : 'plain'} onClick={() => setAsking(true)}>
-        {suspends ? 'Suspend' : 'Reactivate'}
+      <Button kind={offered === 'suspend' ? 'danger' : 'plain'} onClick={() => setAsked(offered)}>
+        {offered === 'suspend' ? 'Suspend' : 'Reactivate'}
       </Button>
-      {asking && (
+      {asked !== null && (
         <Confirm
           title={suspends ? `Suspend “${name}”?` : `Reactivate “${name}”?`}
           label={suspends ? 'Suspend the account' : 'Reactivate the account'}
           kind={suspends ? 'danger' : 'primary'}
           done={suspends ? 'The account is suspended' : 'The account is active'}
           act={() => changeAccount(id, { status: suspends ? 'suspended' : 'active' })}
-          onClose={() => setAsking(false)}
+          onClose={() => setAsked(null)}
         >
           {suspends
             ? 'All its requests are refused within 5 seconds, and its event streams end. Its jobs run to their end.'

@@ -1,6 +1,7 @@
 import { batches } from './suites/batches';
 import { jobLife } from './suites/job-life';
 import { jobList } from './suites/job-list';
+import { playground } from './suites/playground';
 import { rescue } from './suites/rescue';
 import { ConsoleStack } from './support/console-stack';
 
@@ -10,3 +11,4 @@ jobLife(shared);
 jobList(shared);
 rescue(shared);
 batches(shared);
+playground(shared);

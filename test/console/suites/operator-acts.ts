@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { newId } from '@millrace/contracts';
 import { ApiClient, type TestAccount, type TestStack } from '@millrace/testing';
-import { modal, type ConsoleBrowser } from '../support/console-browser';
+import { loseAnswer, modal, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 let stack: TestStack;
@@ -13,17 +13,6 @@ const press = (page: Page, name: string): Promise<void> => page.getByRole('butto
 async function signIn(page: Page, token = stack.env['MILLRACE_ADMIN_TOKEN'] ?? ''): Promise<void> {
   await page.getByLabel('Admin token').fill(token);
   await press(page, 'Sign in');
-}
-
-/** The service does what the next act there asks for, and its answer is lost on the way. */
-async function loseAnswer(page: Page, path: RegExp, method = 'POST'): Promise<void> {
-  let lost = false;
-  await page.route(path, async (route) => {
-    if (lost || route.request().method() !== method) return route.fallback();
-    lost = true;
-    await route.fetch();
-    return route.fulfill({ status: 504, contentType: 'text/html', body: '<h1>504 Gateway Time-out</h1>' });
-  });
 }
 
 /** Acts of operators: those whose answer is lost, and what each role is offered. */

@@ -149,3 +149,29 @@ export async function showTab(page: Page, state: 'visible' | 'hidden'): Promise<
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
   `);
 }
+
+/** The service does what the next act there asks for, and its answer is lost on the way. */
+export async function loseAnswer(page: Page, path: RegExp, method = 'POST'): Promise<void> {
+  let lost = false;
+  await page.route(path, async (route) => {
+    if (lost || route.request().method() !== method) return route.fallback();
+    lost = true;
+    await route.fetch();
+    return route.fulfill({ status: 504, contentType: 'text/html', body: '<h1>504 Gateway Time-out</h1>' });
+  });
+}
+
+/** Hold the next request there on its way. @returns a function that lets it go on. */
+export async function holdRequest(page: Page, path: RegExp): Promise<() => void> {
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  await page.route(
+    path,
+    async (route) => {
+      await held;
+      return route.fallback();
+    },
+    { times: 1 },
+  );
+  return letGo;
+}

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { BatchView } from '@millrace/contracts';
 import { batchQuery, cancelBatch, retryBatch } from '../api/batches';
-import { newIdempotencyKey } from '../api/idempotency-key';
+import { sendOnce } from '../api/idempotency-key';
 import { Button } from '../ui/controls/button';
 import { Icon } from '../ui/controls/icon';
 import { Modal } from '../ui/controls/modal';
@@ -15,7 +15,8 @@ export function BatchActions({ batch, mayWrite }: { batch: BatchView; mayWrite: 
   const client = useQueryClient();
   const failed = batch.counts.failed + batch.counts.expired;
   const retry = useMutation({
-    mutationFn: () => retryBatch(batch.id, ['failed', 'expired'], newIdempotencyKey()),
+    mutationFn: () =>
+      sendOnce(`retry the failed jobs of ${batch.id}`, (key) => retryBatch(batch.id, ['failed', 'expired'], key)),
     onSuccess: async (now) => {
       notify(failed === 1 ? 'One job is tried again' : `${failed} jobs are tried again`);
       client.setQueryData(batchQuery(batch.id).queryKey, now);

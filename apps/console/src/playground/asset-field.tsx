@@ -30,12 +30,12 @@ export function AssetField({ name, kind, json, fault, deployment, onChange }: As
   const [choosing, setChoosing] = useState(false);
   const upload = useMutation({
     mutationFn: (file: File) => uploadAsset(deployment, file, setProgress),
-    onSuccess: ({ asset }) => onChange(referenceTo(asset.id)),
   });
   const take = ([file]: File[]): void => {
     if (file === undefined) return;
     setProgress({ step: 'hashing', share: 0 });
-    upload.mutate(file);
+    // What is given here is called only while the field is there, of the file that was taken last.
+    upload.mutate(file, { onSuccess: ({ asset }) => onChange(referenceTo(asset.id)) });
   };
   const error = upload.isError ? asApiError(upload.error).message : fault;
   const known = upload.isSuccess && upload.data.known && upload.data.asset.id === referredAsset(json);

@@ -6,6 +6,7 @@ import { estimateQuery } from '../api/estimates';
 import { readGraph, withInput } from '../graph';
 import { GraphView } from '../graph/graph-view';
 import { Button } from '../ui/controls/button';
+import { Caution } from '../ui/display/caution';
 import { ErrorNote } from '../ui/display/error-note';
 import { Icon } from '../ui/controls/icon';
 import { EstimateNote } from './estimate-note';
@@ -16,7 +17,8 @@ import { useSubmit } from './use-submit';
 
 interface EditorProps {
   text: string;
-  onText: (text: string) => void;
+  /** Gets what changes the graph as it is by then. */
+  onEdit: (change: (text: string) => string) => void;
   /** Null until they are read: inputs that the graph does not give are not shown yet. */
   classes: Readonly<Record<string, NodeClassView>> | null;
   deployment: string | undefined;
@@ -27,18 +29,18 @@ const NO_FAULTS: Faults = new Map();
 const TYPING_MS = 600;
 
 /** The graph as it will run, and a form for the values of its nodes. */
-export function Editor({ text, onText, classes, deployment }: EditorProps): ReactNode {
+export function Editor({ text, onEdit, classes, deployment }: EditorProps): ReactNode {
   const [selected, setSelected] = useState<string | null>(null);
   const forms = useRef<HTMLDivElement>(null);
-  const submit = useSubmit(deployment, text);
+  const { sent, run, unanswered } = useSubmit(deployment, text);
   const graph = useMemo(() => readGraph(text), [text]);
   const nodes = useMemo(() => ('nodes' in graph ? graph.nodes : []), [graph]);
   // The answer is of the text that was sent; an edit makes it old.
-  const answered = submit.isError && submit.variables.text === text ? asApiError(submit.error) : null;
+  const answered = sent.isError && sent.variables.text === text ? asApiError(sent.error) : null;
   const settled = useSettled(text, TYPING_MS);
   const { data: estimated } = useQuery({
     ...estimateQuery(deployment, settled),
-    enabled: !submit.isPending,
+    enabled: !sent.isPending,
   });
   // What the service says of this very text, when it was submitted or estimated.
   const refused =
@@ -77,20 +79,21 @@ export function Editor({ text, onText, classes, deployment }: EditorProps): Reac
               deployment={deployment}
               selected={node.id === selected}
               onSelect={() => setSelected(node.id)}
-              onChange={(input, json) => onText(withInput(text, node.id, input, json))}
+              onChange={(input, json) => onEdit((now) => withInput(now, node.id, input, json))}
             />
           ))}
         </div>
         <div className="editor-submit">
           {answered !== null && <ErrorNote error={answered} title="The job was not submitted" />}
           {answered === null && ofGraph !== '' && <p className="estimate estimate-refused">{ofGraph}</p>}
+          {unanswered && (
+            <Caution>
+              No answer has arrived yet to this graph: its job may be among your jobs. Sent again, it makes no second
+              one, and is refused once if the first was made.
+            </Caution>
+          )}
           {answered === null && faults.size === 0 && estimated && <EstimateNote estimate={estimated.estimate} />}
-          <Button
-            kind="primary"
-            busy={submit.isPending}
-            disabled={faults.size > 0 && answered === null}
-            onClick={() => submit.mutate({ text })}
-          >
+          <Button kind="primary" busy={sent.isPending} disabled={faults.size > 0 && answered === null} onClick={run}>
             Run this graph
           </Button>
         </div>

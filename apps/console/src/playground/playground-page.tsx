@@ -26,7 +26,13 @@ export function PlaygroundPage(): ReactNode {
   const asset = useQuery({ ...assetQuery(assetId ?? ''), enabled: assetId !== undefined });
   const take = (graph: string): void =>
     setGiven(classes.data && asset.data ? withAsset(graph, classes.data, asset.data) : graph);
-  const text = given ?? (before.data === undefined ? null : graphTextOf(before.data));
+  const begun = before.data === undefined ? null : graphTextOf(before.data);
+  const text = given ?? begun;
+  const edit = (change: (text: string) => string): void =>
+    setGiven((now) => {
+      const current = now ?? begun;
+      return current === null ? null : change(current);
+    });
   const reset = (): void => {
     setGiven(null);
     void navigate({ search: deployment === undefined ? {} : { deployment } });
@@ -40,7 +46,7 @@ export function PlaygroundPage(): ReactNode {
       {asset.isError && <ErrorNote error={asset.error} title="The file could not be read" />}
       {text === null && reading && <Skeleton lines={6} />}
       {text === null && !reading && <GraphIntake asset={asset.data} onGraph={take} />}
-      {text !== null && <Editor text={text} onText={setGiven} classes={classes.data ?? null} deployment={deployment} />}
+      {text !== null && <Editor text={text} onEdit={edit} classes={classes.data ?? null} deployment={deployment} />}
     </Page>
   );
 }

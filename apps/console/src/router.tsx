@@ -43,6 +43,7 @@ const playground = createRoute({
   getParentRoute,
   path: '/new',
   validateSearch: readPlaygroundSearch,
+  remountDeps: ({ search }) => search,
   component: lazyRouteComponent(() => import('./playground'), 'PlaygroundPage'),
 });
 
@@ -106,6 +107,8 @@ const account = createRoute({
 const docs = createRoute({
   getParentRoute,
   path: '/docs/$',
+  // Its contents and its search stay beside each page.
+  remountDeps: () => null,
   component: lazyRouteComponent(() => import('./docs'), 'DocsScreen'),
 });
 
@@ -131,6 +134,8 @@ export const router = createRouter({
   basepath: '/console',
   // Of a screen: what is around it stays.
   defaultErrorComponent: RouteError,
+  // The screen of another record starts from its beginning: nothing that was seen or asked of the record before stays on it.
+  defaultRemountDeps: ({ params }) => params,
   defaultPreload: 'intent',
   scrollRestoration: false,
 });

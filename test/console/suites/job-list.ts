@@ -259,6 +259,19 @@ export function jobList(shared: ConsoleStack): void {
       expect(await seriousFaults(page)).toEqual([]);
     });
 
+    it('shows nothing of the job that was shown before', async () => {
+      const [running, waiting] = [await client.run(ENDLESS), await client.run(ENDLESS)];
+      const page = await browser.openSignedIn(account, `/jobs/${running.id}`);
+      await page.locator('.preview img').waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Search and commands' }).fill(waiting.id);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(new RegExp(`/jobs/${waiting.id}$`));
+      await page.getByText('Outputs appear here as they are stored.').waitFor();
+      expect(await page.locator('.preview').count()).toBe(0);
+      for (const { id } of [waiting, running]) await client.call('POST', `/api/v2/jobs/${id}/cancel`);
+    });
+
     it('downloads an output under its name', async () => {
       const { id } = await client.run(BLUE);
       const { outputs } = await client.ended(id);

@@ -64,6 +64,8 @@ export const router = createRouter({
   basepath: '/console/ops',
   // Of a screen: what is around it stays.
   defaultErrorComponent: RouteError,
+  // The screen of another record starts from its beginning: nothing that was seen or asked of the record before stays on it.
+  defaultRemountDeps: ({ params }) => params,
   defaultPreload: 'intent',
   scrollRestoration: false,
 });

@@ -29,7 +29,7 @@ export function finance(shared: ConsoleStack): void {
       const page = await browser.openSignedIn(account, '/usage');
       const field = page.getByLabel('Warn below so many credits');
       await field.fill('-1');
-      await page.getByText('Must be a number of credits').waitFor();
+      await page.getByText('Must be a number such as').waitFor();
       expect(await page.getByRole('button', { name: 'Set the limit' }).isDisabled()).toBe(true);
       await field.fill('12.5');
       await press(page, 'Set the limit');
@@ -38,6 +38,26 @@ export function finance(shared: ConsoleStack): void {
       expect((await api.call('GET', '/platform/v1/credits/alert')).body).toEqual({ below_micros: 12_500_000 });
       expect(await seriousFaults(page)).toEqual([]);
       await page.close();
+    });
+
+    it('takes no amount that a reader of another language may mean otherwise', async () => {
+      const page = await browser.openSignedIn(account, '/usage', { locale: 'de-DE' });
+      const alert = page.getByLabel('Warn below so many credits');
+      await alert.fill('3.000');
+      await page.getByText('Could be 3000 or 3: write 3000, or 3.0000.').waitFor();
+      expect(await page.getByRole('button', { name: 'Set the limit' }).isDisabled()).toBe(true);
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.goto(browser.address('/account'));
+      for (const [form, field, act] of [
+        ['Cap of the account', 'Cap of a day', 'Set the cap'],
+        ['Limit of a label', 'Hours kept', 'Set the limit'],
+      ] as const) {
+        const fields = page.getByRole('form', { name: form });
+        if (form === 'Limit of a label') await fields.getByLabel('Label', { exact: true }).fill('user');
+        await fields.getByLabel(field).fill('1.000');
+        await fields.getByText('Could be 1000 or 1: write 1000, or 1.0000.').waitFor();
+        expect(await fields.getByRole('button', { name: act }).isDisabled()).toBe(true);
+      }
     });
 
     it('has exports written to a bucket, says what a test came to, and removes it', async () => {

@@ -12,8 +12,8 @@ import { useSession } from '../shell/session-context';
 import { Button } from '../ui/controls/button';
 import { Field } from '../ui/controls/field';
 import { ErrorNote } from '../ui/display/error-note';
+import { amountOf, faultOfAmount, textOf } from '../ui/amount-text';
 import { formatExactCredits } from '../ui/format';
-import { amountOf, textOf } from './amount-text';
 import { DeleteBound } from './delete-bound';
 
 const HOUR_SECONDS = 3_600;
@@ -122,7 +122,7 @@ function LimitForm({ rules, onSet }: { rules: readonly LabelRule[]; onSet: () =>
         )}
       </Field>
       {LIMITS.map(({ name, label: of }) => (
-        <Field key={name} label={of}>
+        <Field key={name} label={of} error={faultOfAmount(edits[name])}>
           {(ids) => (
             <input
               {...ids}

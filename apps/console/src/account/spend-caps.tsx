@@ -5,8 +5,8 @@ import { useSession } from '../shell/session-context';
 import { Button } from '../ui/controls/button';
 import { Field } from '../ui/controls/field';
 import { ErrorNote } from '../ui/display/error-note';
+import { amountOf, faultOfAmount, textOf } from '../ui/amount-text';
 import { formatExactCredits } from '../ui/format';
-import { amountOf, textOf } from './amount-text';
 import { DeleteBound } from './delete-bound';
 
 const SPANS = [
@@ -88,7 +88,7 @@ function AccountCap({ cap, onSet }: { cap: SpendCap | undefined; onSet: () => Pr
     <form className="label-form" aria-label="Cap of the account" onSubmit={submit}>
       {SPANS.map(({ span, name }) => (
         <Fragment key={span}>
-          <Field label={`Cap of a ${name}, in credits`}>
+          <Field label={`Cap of a ${name}, in credits`} error={faultOfAmount(edits[span])}>
             {(ids) => (
               <input
                 {...ids}

@@ -4,11 +4,11 @@ import { creditAlertQuery, setCreditAlert } from '../api/credits';
 import { useSession } from '../shell/session-context';
 import { Button } from '../ui/controls/button';
 import { Field } from '../ui/controls/field';
+import { amountOf, faultOfAmount, textOf } from '../ui/amount-text';
 import { ErrorNote } from '../ui/display/error-note';
 import { notify } from '../ui/display/notices';
 
-const MICROS = 1_000_000;
-const MOST_CREDITS = 1_000_000_000;
+const MOST_MICROS = 1_000_000_000_000_000;
 
 /** Below which balance the account is warned by its webhook endpoints. */
 export function CreditAlert(): ReactNode {
@@ -27,26 +27,25 @@ export function CreditAlert(): ReactNode {
   if (alert.data === undefined) {
     return alert.isError ? <ErrorNote error={alert.error} onRetry={() => void alert.refetch()} /> : null;
   }
-  const shown = text ?? String(alert.data / MICROS);
-  const credits = Number(shown);
-  const isFit = shown.trim() !== '' && credits >= 0 && credits <= MOST_CREDITS;
+  const below = amountOf(text ?? undefined, alert.data);
+  const isFit = below !== null && below >= 0 && below <= MOST_MICROS;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    set.mutate(Math.round(credits * MICROS));
+    if (isFit) set.mutate(below);
   };
   return (
     <form className="panel usage-form" aria-label="Warning of low credits" onSubmit={submit}>
       <Field
         label="Warn below so many credits"
         note="Webhook endpoints that want credits.low get it once when less is left. 0: never."
-        error={isFit ? undefined : 'Must be a number of credits, 0 or more.'}
+        error={faultOfAmount(text ?? undefined) ?? (isFit ? undefined : 'Must be a number of credits, 0 or more.')}
       >
         {(ids) => (
           <input
             {...ids}
             className="input"
             inputMode="decimal"
-            value={shown}
+            value={text ?? textOf(alert.data)}
             disabled={!may('credits:write')}
             onChange={(event) => setText(event.target.value)}
           />

@@ -79,6 +79,29 @@ export function keys(shared: ConsoleStack): void {
       await page.getByRole('row').filter({ hasText: 'ci' }).nth(1).waitFor();
     });
 
+    it('are not lost to a way out of the page that shows one', async () => {
+      const page = await browser.openSignedIn(account, '/jobs');
+      await page.getByRole('link', { name: 'API keys', exact: true }).click();
+      await press(page, 'New key');
+      await page.getByLabel('Name', { exact: true }).fill('kept');
+      await press(page, 'Create the key');
+      const key = await shownKey(page, 'kept');
+      await page.keyboard.press('Control+k');
+      expect(await page.getByRole('combobox', { name: 'Search and commands' }).count()).toBe(0);
+      await page.goBack();
+      expect(await shownKey(page, 'kept')).toBe(key);
+      const asked = page.waitForEvent('dialog');
+      const left = page.reload().catch(() => 'it stays');
+      const question = await asked;
+      expect(question.type()).toBe('beforeunload');
+      await question.dismiss();
+      expect(await shownKey(page, 'kept')).toBe(key);
+      await press(page, 'I have stored it');
+      await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+      await title(page, 'Jobs');
+      await left;
+    });
+
     it('are not made later where the browser was offline: the act fails at once', async () => {
       const page = await browser.openSignedIn(account, '/keys');
       await press(page, 'New key');

@@ -56,7 +56,8 @@ function Frame(): ReactNode {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      setPalette((open) => !open);
+      // A dialog that is open is answered first: a command would leave its page.
+      if (document.querySelector('.modal:not(.palette)') === null) setPalette((open) => !open);
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);

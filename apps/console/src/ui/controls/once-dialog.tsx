@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { useBlocker } from '@tanstack/react-router';
 import { Button } from './button';
 import { Modal } from './modal';
 
@@ -17,9 +18,12 @@ interface OnceDialogProps {
 
 /**
  * A dialog that ends with a secret, which nothing shows again: then only its buttons close it, no click beside it and no Escape.
- * It stays one dialog, so that the focus stays in it.
+ * It stays one dialog, so that the focus stays in it. While there is something to lose, no navigation leaves its page, and the browser asks
+ * before it closes or loads the page again.
  */
 export function OnceDialog({ title, shown, pending, onClose, action, children }: OnceDialogProps): ReactNode {
+  const mayLose = pending || shown !== undefined;
+  useBlocker({ shouldBlockFn: () => mayLose, enableBeforeUnload: () => mayLose });
   const done = (
     <Button kind="primary" onClick={onClose}>
       I have stored it
@@ -37,7 +41,7 @@ export function OnceDialog({ title, shown, pending, onClose, action, children }:
     <Modal
       title={shown?.title ?? title}
       open
-      dismissible={shown === undefined && !pending}
+      dismissible={!mayLose}
       closable={!pending}
       onClose={onClose}
       actions={shown === undefined ? asking : done}

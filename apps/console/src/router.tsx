@@ -1,10 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readAssetsSearch } from './assets/assets-search';
 import { readBatchSearch } from './batches/batch-search';
 import { JobsPage, readJobsSearch } from './jobs';
 import { readJobSearch } from './job/job-search';
 import { readPlaygroundSearch } from './playground/playground-search';
-import { NotFound, RouteError, Shell } from './shell';
+import { NotFound, RouteError, Shell, Start } from './shell';
 import { readUsageSearch } from './usage/usage-search';
 import { readWebhookSearch } from './webhooks/webhook-search';
 
@@ -14,7 +14,7 @@ const getParentRoute = (): typeof root => root;
 const index = createRoute({
   getParentRoute,
   path: '/',
-  beforeLoad: () => redirect({ to: '/jobs', throw: true }),
+  component: Start,
 });
 
 const jobs = createRoute({ getParentRoute, path: '/jobs', validateSearch: readJobsSearch, component: JobsPage });

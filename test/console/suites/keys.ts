@@ -139,6 +139,34 @@ export function keys(shared: ConsoleStack): void {
       await title(page, 'Sign in');
     });
 
+    it('that may do more than the session are shown without acts that are refused', async () => {
+      const wish = { name: 'a developer', scopes: ['jobs:read', 'keys:admin'] };
+      const { key } = await stack.admin<{ key: string }>('POST', `/accounts/${account.id}/api-keys`, wish);
+      const page = await browser.open('/keys');
+      await page.getByLabel('API key').fill(key);
+      await press(page, 'Sign in');
+      await page
+        .getByRole('row')
+        .filter({ hasText: 'This session' })
+        .getByRole('button', { name: /^Revoke / })
+        .waitFor();
+      const above = page.getByRole('row').filter({ hasText: 'All scopes' }).filter({ hasText: 'a test' });
+      await above.waitFor();
+      expect(await above.getByRole('button').count()).toBe(0);
+      expect(await seriousFaults(page)).toEqual([]);
+    });
+
+    it('lead a session that may read no jobs to the first page that it may read', async () => {
+      const wish = { name: 'books', scopes: ['usage:read', 'credits:write'] };
+      const { key } = await stack.admin<{ key: string }>('POST', `/accounts/${account.id}/api-keys`, wish);
+      const page = await browser.open('/');
+      await page.getByLabel('API key').fill(key);
+      await press(page, 'Sign in');
+      await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/console/usage');
+      expect(await page.getByRole('link', { name: 'Jobs', exact: true }).count()).toBe(0);
+    });
+
     it('are offered only to a session that may manage them', async () => {
       const reader = { name: 'reader', scopes: ['jobs:read'] };
       const { key } = await stack.admin<{ key: string }>('POST', `/accounts/${account.id}/api-keys`, reader);

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ApiKey } from '../api/api-keys';
+import { useSession } from '../shell/session-context';
 import { Button } from '../ui/controls/button';
 import { Sign } from '../ui/display/status';
 import { Ago } from '../ui/display/time';
@@ -18,6 +19,9 @@ interface KeyRowProps {
 export function KeyRow({ apiKey, own, onRotate, onRevoke }: KeyRowProps): ReactNode {
   const { name, last_four: lastFour, status, rotated_to: successor } = apiKey;
   const end = endOf(apiKey);
+  const { may } = useSession();
+  // Nobody ends or replaces a key that may do what they may not, but the key itself.
+  const mayManage = status === 'live' && (own || apiKey.scopes.every(may));
   return (
     <div className="record key-row" role="row" data-status={status}>
       <span role="cell" className="tags key-name">
@@ -42,12 +46,12 @@ export function KeyRow({ apiKey, own, onRotate, onRevoke }: KeyRowProps): ReactN
         <KeySign apiKey={apiKey} />
       </span>
       <span role="cell" className="record-acts key-acts">
-        {status === 'live' && successor === null && (
+        {mayManage && successor === null && (
           <Button kind="quiet" aria-label={`Rotate ${name}`} onClick={onRotate}>
             Rotate
           </Button>
         )}
-        {status === 'live' && (
+        {mayManage && (
           <Button kind="danger" aria-label={`Revoke ${name}`} onClick={onRevoke}>
             Revoke
           </Button>

@@ -1,5 +1,5 @@
 export { ErrorDocsLink } from './error-docs-link';
 export { RouteError } from './route-error';
-export { NotFound } from './route-fallbacks';
+export { NotFound, Start } from './route-fallbacks';
 export { Shell } from './shell';
 export { applyTheme } from './theme';

@@ -21,7 +21,7 @@ interface Place extends Demands {
 }
 
 const PLACES: readonly Place[] = [
-  { to: '/jobs', label: 'Jobs', icon: 'jobs' },
+  { to: '/jobs', label: 'Jobs', icon: 'jobs', scope: 'jobs:read' },
   { to: '/batches', label: 'Batches', icon: 'batches', scope: 'jobs:read' },
   { to: '/new', label: 'New job', icon: 'plus', scope: 'jobs:write' },
   { to: '/assets', label: 'Assets', icon: 'assets', scope: 'assets:read' },

@@ -1,7 +1,14 @@
 import type { ReactNode } from 'react';
-import { Link } from '@tanstack/react-router';
+import { Link, Navigate } from '@tanstack/react-router';
 import { Empty } from '../ui/display/empty';
 import { Page } from './page';
+import { usePlaces } from './places';
+
+/** The start: the first place that is open to the session. */
+export function Start(): ReactNode {
+  const [first] = usePlaces();
+  return <Navigate to={first?.to ?? '/account'} replace />;
+}
 
 /** An address that names no screen. */
 export function NotFound(): ReactNode {
@@ -9,9 +16,7 @@ export function NotFound(): ReactNode {
     <Page title="Not found">
       <Empty icon="search" title="There is no such page">
         <p>The address may be mistyped, or of another version of the console.</p>
-        <Link to="/jobs" search={{}}>
-          Go to your jobs
-        </Link>
+        <Link to="/">Go to the first page</Link>
       </Empty>
     </Page>
   );

@@ -1,11 +1,13 @@
 import { queryOptions } from '@tanstack/react-query';
-import { deleteRecord, sendForJson } from './client';
+import { deleteRecord, queryOf, sendForJson } from './client';
 import { ApiError } from './api-error';
 
 const PATH = '/platform/v1/export-destination';
 const POLL_MS = 5_000;
 /** On a page of the console. */
-const SHOWN = 10;
+const SHOWN_DAYS = 10;
+/** As many deliveries as the API answers with at once. */
+const PAGE_SIZE = 100;
 
 /** Where daily exports of the account are written. */
 export interface ExportDestination {
@@ -60,14 +62,33 @@ export const exportDestinationQuery = queryOptions({
   refetchInterval: POLL_MS,
 });
 
-/** The last deliveries, newest first. */
-export const exportDeliveriesQuery = queryOptions({
-  queryKey: ['export-deliveries'],
-  queryFn: async ({ signal }) =>
-    (await sendForJson<{ deliveries: ExportDelivery[] }>(`/platform/v1/export-deliveries?limit=${SHOWN}`, { signal }))
-      .deliveries,
-  refetchInterval: POLL_MS,
-});
+/** Of all queries for deliveries. */
+export const EXPORT_DELIVERIES = ['export-deliveries'] as const;
+
+/**
+ * Deliveries, newest first: those of a day and of all later days. Tests and deliveries that were repeated stand among them.
+ *
+ * @param day undefined: the latest deliveries.
+ */
+export const exportDeliveriesQuery = (day: string | undefined) =>
+  queryOptions({
+    queryKey: [...EXPORT_DELIVERIES, day ?? ''],
+    queryFn: ({ signal }) => deliveriesSince(day, signal),
+    refetchInterval: POLL_MS,
+  });
+
+async function deliveriesSince(day: string | undefined, signal: AbortSignal): Promise<ExportDelivery[]> {
+  const deliveries: ExportDelivery[] = [];
+  let cursor: string | undefined;
+  do {
+    const path = `/platform/v1/export-deliveries${queryOf({ limit: PAGE_SIZE, cursor })}`;
+    const page = await sendForJson<{ deliveries: ExportDelivery[]; next_cursor?: string }>(path, { signal });
+    deliveries.push(...page.deliveries);
+    cursor = page.next_cursor;
+    // A day is written after it has ended: what was made before it is of earlier days.
+  } while (cursor !== undefined && day !== undefined && (deliveries.at(-1)?.created_at ?? '') >= day);
+  return deliveries;
+}
 
 /** The last days that are complete, the latest first. */
 export const exportDaysQuery = queryOptions({
@@ -75,7 +96,7 @@ export const exportDaysQuery = queryOptions({
   queryFn: async ({ signal }) =>
     (await sendForJson<{ exports: ExportDay[] }>('/platform/v1/exports', { signal })).exports
       .filter(({ complete }) => complete)
-      .slice(0, SHOWN),
+      .slice(0, SHOWN_DAYS),
 });
 
 /** The address of a day's file. */

@@ -1,6 +1,6 @@
 import { useId, useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { exportDeliveriesQuery, exportDestinationQuery, setExportDestination } from '../api/exports';
+import { EXPORT_DELIVERIES, exportDestinationQuery, setExportDestination } from '../api/exports';
 import { Button } from '../ui/controls/button';
 import { Field } from '../ui/controls/field';
 import { Modal } from '../ui/controls/modal';
@@ -36,7 +36,7 @@ export function ExportDestinationDialog({ onClose }: { onClose: () => void }): R
       notify('The bucket is set: test it');
       onClose();
       await client.invalidateQueries({ queryKey: exportDestinationQuery.queryKey });
-      await client.invalidateQueries({ queryKey: exportDeliveriesQuery.queryKey });
+      await client.invalidateQueries({ queryKey: EXPORT_DELIVERIES });
     },
   });
   const isComplete = FIELDS.every(({ name, required }) => required !== true || draft[name].trim() !== '');

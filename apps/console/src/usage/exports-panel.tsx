@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import {
+  EXPORT_DELIVERIES,
   enableExports,
   exportDaysQuery,
   exportDeliveriesQuery,
@@ -27,7 +28,8 @@ export function ExportsPanel(): ReactNode {
   const days = useQuery(exportDaysQuery);
   const destination = useQuery(exportDestinationQuery);
   const place = destination.data ?? null;
-  const deliveries = useQuery({ ...exportDeliveriesQuery, enabled: place !== null });
+  const since = days.data?.at(-1)?.day;
+  const deliveries = useQuery({ ...exportDeliveriesQuery(since), enabled: place !== null && days.isSuccess });
   const error = days.error ?? destination.error ?? deliveries.error;
   return (
     <section className="panel" aria-labelledby="exports">
@@ -40,7 +42,7 @@ export function ExportsPanel(): ReactNode {
         )}
       </div>
       {error !== null && <ErrorNote error={error} onRetry={() => void days.refetch()} />}
-      {place !== null && <Destination destination={place} mayWrite={mayWrite} />}
+      {place !== null && <Destination destination={place} deliveries={deliveries.data ?? []} mayWrite={mayWrite} />}
       <p className="table-note soft">
         Usage and ledger of each day as CSV, in the columns of FOCUS:{' '}
         <Link to="/docs/$" params={{ _splat: 'exports' }}>
@@ -96,11 +98,18 @@ export function ExportsPanel(): ReactNode {
   );
 }
 
-function Destination({ destination, mayWrite }: { destination: ExportDestination; mayWrite: boolean }): ReactNode {
+interface DestinationProps {
+  destination: ExportDestination;
+  /** Newest first. */
+  deliveries: readonly ExportDelivery[];
+  mayWrite: boolean;
+}
+
+function Destination({ destination, deliveries, mayWrite }: DestinationProps): ReactNode {
   const client = useQueryClient();
   const refresh = async (): Promise<void> => {
     await client.invalidateQueries({ queryKey: exportDestinationQuery.queryKey });
-    await client.invalidateQueries({ queryKey: exportDeliveriesQuery.queryKey });
+    await client.invalidateQueries({ queryKey: EXPORT_DELIVERIES });
   };
   const test = useMutation({ mutationFn: testExportDestination, onSuccess: refresh });
   const enable = useMutation({ mutationFn: enableExports, onSuccess: refresh });
@@ -111,8 +120,7 @@ function Destination({ destination, mayWrite }: { destination: ExportDestination
       await refresh();
     },
   });
-  const deliveries = useQuery(exportDeliveriesQuery);
-  const tested = deliveries.data?.find(({ day }) => day === null);
+  const tested = deliveries.find(({ day }) => day === null);
   const { bucket, prefix, enabled, disabled_reason: reason, failing_since: failing } = destination;
   const error = test.error ?? enable.error ?? remove.error;
   return (

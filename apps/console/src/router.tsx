@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readAssetsSearch } from './assets/assets-search';
-import { readBatchSearch } from './batches/batch-search';
+import { readBatchesSearch, readBatchSearch } from './batches/batch-search';
 import { JobsPage, readJobsSearch } from './jobs';
 import { readJobSearch } from './job/job-search';
 import { readPlaygroundSearch } from './playground/playground-search';
@@ -29,6 +29,7 @@ const job = createRoute({
 const batches = createRoute({
   getParentRoute,
   path: '/batches',
+  validateSearch: readBatchesSearch,
   component: lazyRouteComponent(() => import('./batches'), 'BatchesPage'),
 });
 

@@ -85,6 +85,33 @@ export function batches(shared: ConsoleStack): void {
       await untilTrue(page, `document.querySelector('a[title="${before ?? ''}"]') === null`);
     });
 
+    it('of a deployment are listed and shown below it, and canceled there', async () => {
+      const wish = { account_id: account.id, name: 'fleetless', engine: 'cpu' };
+      const { id: deployment } = await stack.admin<{ id: string }>('POST', '/deployments', wish);
+      const id = await submit(grown([1, 2]));
+      // The stack has no fleet, which would start workers for it.
+      const ofDeployment = { surface: 'deployment', deploymentId: deployment };
+      await stack.test.database.models.job.updateMany({ where: { batchId: id }, data: ofDeployment });
+      await stack.test.database.models.batch.update({ where: { id }, data: ofDeployment });
+      const page = await browser.openSignedIn(account, '/batches');
+      await page.getByLabel('Deployment').selectOption('fleetless');
+      const row = page.getByRole('row').filter({ has: page.getByTitle(id) });
+      await row.waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await row.getByRole('link').click();
+      await untilTrue(page, shown(2));
+      await lines(page).first().getByRole('link').click();
+      await page.waitForURL(new RegExp(`/jobs/.*deployment=${deployment}`));
+      await page.goBack();
+      await press(page, 'Cancel all');
+      await press(page, 'Cancel all jobs');
+      await tab(page, 'Canceled 2').click();
+      await page.waitForURL(/status=canceled/);
+      await untilTrue(page, shown(2));
+      await page.getByRole('link', { name: 'Batches', exact: true }).last().click();
+      await row.waitFor();
+    });
+
     it('are downloaded as lines and as one archive', async () => {
       const id = await submit(blurred([64, 64]));
       const page = await browser.openSignedIn(account, `/batches/${id}`);

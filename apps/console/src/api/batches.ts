@@ -1,42 +1,52 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { BatchJobPage, BatchPage, BatchView, JobStatus, RetriedStatus } from '@millrace/contracts';
-import { queryOf, sendForJson } from './client';
+import { queryOf, sendForJson, surfaceOf } from './client';
 
-const BATCHES = '/api/v2/batches';
 const PAGE_SIZE = 25;
 const JOBS_PAGE_SIZE = 50;
 /** A list is read again this long after the last time, for each page that is shown. */
 const LIST_POLL_MS = 3_000;
 const BATCH_POLL_MS = 2_000;
 
-const pathOf = (id: string): string => `${BATCHES}/${encodeURIComponent(id)}`;
+/** A batch's place: its id, and the deployment that it was submitted to, if any. */
+export interface BatchPlace {
+  id: string;
+  deployment?: string | undefined;
+}
 
-/** The account's batches, newest first, page by page. */
-export const batchListQuery = infiniteQueryOptions({
-  queryKey: ['batches'],
-  queryFn: ({ pageParam, signal }) =>
-    sendForJson<BatchPage>(`${BATCHES}${queryOf({ limit: PAGE_SIZE, cursor: pageParam })}`, { signal }),
-  initialPageParam: undefined as string | undefined,
-  getNextPageParam: (page) => page.next_cursor,
-  refetchInterval: (query) => LIST_POLL_MS * Math.max(1, query.state.data?.pages.length ?? 1),
-});
+const listPath = (deployment: string | undefined): string => `${surfaceOf(deployment)}/api/v2/batches`;
+const pathOf = ({ id, deployment }: BatchPlace): string => `${listPath(deployment)}/${encodeURIComponent(id)}`;
+
+/** Batches of a deployment, or of the account's own surface, newest first, page by page. */
+export const batchListQuery = (deployment: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['batches', deployment ?? ''],
+    queryFn: ({ pageParam, signal }) =>
+      sendForJson<BatchPage>(`${listPath(deployment)}${queryOf({ limit: PAGE_SIZE, cursor: pageParam })}`, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor,
+    refetchInterval: (query) => LIST_POLL_MS * Math.max(1, query.state.data?.pages.length ?? 1),
+  });
 
 /** One batch. Someone else may have jobs of it tried again, so it is read now and then when all have ended. */
-export const batchQuery = (id: string) =>
+export const batchQuery = (place: BatchPlace) =>
   queryOptions({
-    queryKey: ['batch', id],
-    queryFn: ({ signal }) => sendForJson<BatchView>(pathOf(id), { signal }),
+    queryKey: ['batch', place.deployment ?? '', place.id],
+    queryFn: ({ signal }) => sendForJson<BatchView>(pathOf(place), { signal }),
     refetchInterval: ({ state }) => (state.data?.status === 'completed' ? 5 * BATCH_POLL_MS : BATCH_POLL_MS),
   });
 
 /** Its jobs in their order, page by page. @param ended whether nothing of them changes any more. */
-export const batchJobsQuery = (id: string, status: JobStatus | undefined, ended: boolean) =>
+export const batchJobsQuery = (place: BatchPlace, status: JobStatus | undefined, ended: boolean) =>
   infiniteQueryOptions({
-    queryKey: ['batch-jobs', id, status ?? ''],
+    queryKey: ['batch-jobs', place.id, place.deployment ?? '', status ?? ''],
     queryFn: ({ pageParam, signal }) =>
-      sendForJson<BatchJobPage>(`${pathOf(id)}/jobs${queryOf({ limit: JOBS_PAGE_SIZE, cursor: pageParam, status })}`, {
-        signal,
-      }),
+      sendForJson<BatchJobPage>(
+        `${pathOf(place)}/jobs${queryOf({ limit: JOBS_PAGE_SIZE, cursor: pageParam, status })}`,
+        {
+          signal,
+        },
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor,
     refetchInterval: (query) =>
@@ -44,12 +54,16 @@ export const batchJobsQuery = (id: string, status: JobStatus | undefined, ended:
   });
 
 /** Cancel every job that has not ended. @throws ApiError */
-export function cancelBatch(id: string): Promise<BatchView> {
-  return sendForJson<BatchView>(`${pathOf(id)}/cancel`, { method: 'POST' });
+export function cancelBatch(place: BatchPlace): Promise<BatchView> {
+  return sendForJson<BatchView>(`${pathOf(place)}/cancel`, { method: 'POST' });
 }
 
 /** Try the jobs again that ended so. A repeat with the same key changes nothing. @throws ApiError */
-export function retryBatch(id: string, statuses: readonly RetriedStatus[], idempotencyKey: string): Promise<BatchView> {
+export function retryBatch(
+  place: BatchPlace,
+  statuses: readonly RetriedStatus[],
+  idempotencyKey: string,
+): Promise<BatchView> {
   const headers = { 'Idempotency-Key': idempotencyKey };
-  return sendForJson<BatchView>(`${pathOf(id)}/retry`, { method: 'POST', body: { statuses }, headers });
+  return sendForJson<BatchView>(`${pathOf(place)}/retry`, { method: 'POST', body: { statuses }, headers });
 }

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { BatchView } from '@millrace/contracts';
-import { batchQuery, cancelBatch, retryBatch } from '../api/batches';
+import { batchQuery, cancelBatch, retryBatch, type BatchPlace } from '../api/batches';
 import { sendOnce } from '../api/idempotency-key';
 import { Button } from '../ui/controls/button';
 import { Icon } from '../ui/controls/icon';
@@ -9,17 +9,23 @@ import { Modal } from '../ui/controls/modal';
 import { ErrorNote } from '../ui/display/error-note';
 import { notify, notifyError } from '../ui/display/notices';
 
+interface BatchActionsProps {
+  batch: BatchView;
+  place: BatchPlace;
+  mayWrite: boolean;
+}
+
 /** What can be done with a batch. Downloads are links: the browser writes them to the disk as they come. */
-export function BatchActions({ batch, mayWrite }: { batch: BatchView; mayWrite: boolean }): ReactNode {
+export function BatchActions({ batch, place, mayWrite }: BatchActionsProps): ReactNode {
   const [canceling, setCanceling] = useState(false);
   const client = useQueryClient();
   const failed = batch.counts.failed + batch.counts.expired;
   const retry = useMutation({
     mutationFn: () =>
-      sendOnce(`retry the failed jobs of ${batch.id}`, (key) => retryBatch(batch.id, ['failed', 'expired'], key)),
+      sendOnce(`retry the failed jobs of ${batch.id}`, (key) => retryBatch(place, ['failed', 'expired'], key)),
     onSuccess: async (now) => {
       notify(failed === 1 ? 'One job is tried again' : `${failed} jobs are tried again`);
-      client.setQueryData(batchQuery(batch.id).queryKey, now);
+      client.setQueryData(batchQuery(place).queryKey, now);
       await client.invalidateQueries({ queryKey: ['batch-jobs', batch.id] });
     },
     onError: (error) => notifyError('Nothing is tried again', error),
@@ -44,19 +50,23 @@ export function BatchActions({ batch, mayWrite }: { batch: BatchView; mayWrite: 
           Cancel all
         </Button>
       )}
-      {canceling && <CancelBatch batch={batch} onClose={() => setCanceling(false)} />}
+      {canceling && <CancelBatch batch={batch} place={place} onClose={() => setCanceling(false)} />}
     </>
   );
 }
 
 /** Cancels all that has not ended, after asking. */
-function CancelBatch({ batch, onClose }: { batch: BatchView; onClose: () => void }): ReactNode {
+function CancelBatch({
+  batch,
+  place,
+  onClose,
+}: Omit<BatchActionsProps, 'mayWrite'> & { onClose: () => void }): ReactNode {
   const client = useQueryClient();
   const { queued, running, canceling } = batch.counts;
   const cancel = useMutation({
-    mutationFn: () => cancelBatch(batch.id),
+    mutationFn: () => cancelBatch(place),
     onSuccess: async (now) => {
-      client.setQueryData(batchQuery(batch.id).queryKey, now);
+      client.setQueryData(batchQuery(place).queryKey, now);
       onClose();
       notify('The batch is being canceled');
       await client.invalidateQueries({ queryKey: ['batch-jobs', batch.id] });

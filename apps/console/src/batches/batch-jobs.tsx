@@ -2,17 +2,24 @@ import { useEffect, type ReactNode } from 'react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { JOB_STATUSES, type BatchJobView, type BatchView, type JobStatus } from '@millrace/contracts';
-import { batchJobsQuery } from '../api/batches';
+import { batchJobsQuery, type BatchPlace } from '../api/batches';
 import { JobResult } from '../jobs/job-result';
 import { Button } from '../ui/controls/button';
 import { ErrorNote } from '../ui/display/error-note';
 import { Skeleton } from '../ui/display/skeleton';
 import { JobStatusSign } from '../ui/display/status';
 import { capital, formatCredits, shortId } from '../ui/format';
+import { searchOf } from './batch-search';
+
+interface BatchJobsProps {
+  batch: BatchView;
+  place: BatchPlace;
+  status: JobStatus | undefined;
+}
 
 /** The jobs of a batch in its order, all or those of one status, page by page. */
-export function BatchJobs({ batch, status }: { batch: BatchView; status: JobStatus | undefined }): ReactNode {
-  const list = useInfiniteQuery(batchJobsQuery(batch.id, status, batch.status === 'completed'));
+export function BatchJobs({ batch, place, status }: BatchJobsProps): ReactNode {
+  const list = useInfiniteQuery(batchJobsQuery(place, status, batch.status === 'completed'));
   const { refetch } = list;
   // The last ends are shown at once, not when the list is read the next time.
   useEffect(() => {
@@ -23,7 +30,7 @@ export function BatchJobs({ batch, status }: { batch: BatchView; status: JobStat
     <section className="panel" aria-labelledby="batch-jobs">
       <div className="panel-head batch-jobs-head">
         <h2 id="batch-jobs">Jobs</h2>
-        <StatusTabs batch={batch} status={status} />
+        <StatusTabs batch={batch} place={place} status={status} />
       </div>
       {list.isPending && <Skeleton lines={6} />}
       {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
@@ -31,7 +38,7 @@ export function BatchJobs({ batch, status }: { batch: BatchView; status: JobStat
       {jobs.length > 0 && (
         <ul aria-label="Jobs of the batch">
           {jobs.map((job) => (
-            <JobLine key={job.batch_index} job={job} />
+            <JobLine key={job.batch_index} job={job} deployment={place.deployment} />
           ))}
         </ul>
       )}
@@ -48,12 +55,10 @@ export function BatchJobs({ batch, status }: { batch: BatchView; status: JobStat
 
 /** How many jobs are in each state; each leads to those. */
 function StatusTabs({
-  batch: { id, counts, job_count: all },
+  batch: { counts, job_count: all },
+  place: { id, deployment },
   status,
-}: {
-  batch: BatchView;
-  status?: JobStatus | undefined;
-}): ReactNode {
+}: BatchJobsProps): ReactNode {
   const shown = JOB_STATUSES.filter((name) => counts[name] > 0 || name === status);
   const tabs: [JobStatus | undefined, string, number][] = [
     [undefined, 'All', all],
@@ -66,7 +71,7 @@ function StatusTabs({
           key={label}
           to="/batches/$batchId"
           params={{ batchId: id }}
-          search={name === undefined ? {} : { status: name }}
+          search={{ ...searchOf(deployment), ...(name === undefined ? {} : { status: name }) }}
           replace
           activeOptions={{ exact: true }}
           className="batch-tab"
@@ -78,7 +83,7 @@ function StatusTabs({
   );
 }
 
-function JobLine({ job }: { job: BatchJobView }): ReactNode {
+function JobLine({ job, deployment }: { job: BatchJobView; deployment: string | undefined }): ReactNode {
   const charged = job.metrics['charged_micros'];
   return (
     <li className="batch-job">
@@ -86,7 +91,13 @@ function JobLine({ job }: { job: BatchJobView }): ReactNode {
         {job.batch_index}
       </span>
       <JobStatusSign status={job.status} />
-      <Link to="/jobs/$jobId" params={{ jobId: job.id }} className="mono small" title={job.id}>
+      <Link
+        to="/jobs/$jobId"
+        params={{ jobId: job.id }}
+        search={searchOf(deployment)}
+        className="mono small"
+        title={job.id}
+      >
         {shortId(job.id)}
       </Link>
       <span className="job-result">

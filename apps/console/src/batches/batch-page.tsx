@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import type { BatchView } from '@millrace/contracts';
@@ -15,6 +15,7 @@ import { formatCredits, shortId } from '../ui/format';
 import { BatchActions } from './batch-actions';
 import { BatchJobs } from './batch-jobs';
 import { BatchProgress, BatchSign } from './batch-progress';
+import { searchOf } from './batch-search';
 import './batches.css';
 
 const route = getRouteApi('/batches/$batchId');
@@ -22,28 +23,29 @@ const route = getRouteApi('/batches/$batchId');
 /** One batch: how far it is and what it costs, what can be done with it, and its jobs. */
 export function BatchPage(): ReactNode {
   const { batchId } = route.useParams();
-  const { status } = route.useSearch();
+  const { status, deployment } = route.useSearch();
+  const place = useMemo(() => ({ id: batchId, deployment }), [batchId, deployment]);
   const mayWrite = useSession().may('jobs:write');
-  const query = useQuery(batchQuery(batchId));
+  const query = useQuery(batchQuery(place));
   const batch = query.data;
   return (
     <Page
       title={`Batch ${shortId(batchId)}`}
       above={
-        <Link to="/batches" className="back">
+        <Link to="/batches" search={searchOf(deployment)} className="back">
           <Icon name="left" size={14} />
           Batches
         </Link>
       }
       beside={batch && <BatchSign batch={batch} />}
-      actions={batch && <BatchActions batch={batch} mayWrite={mayWrite} />}
+      actions={batch && <BatchActions batch={batch} place={place} mayWrite={mayWrite} />}
     >
       {query.isError && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Skeleton lines={6} />}
       {batch && (
         <>
           <BatchFacts batch={batch} />
-          <BatchJobs batch={batch} status={status} />
+          <BatchJobs batch={batch} place={place} status={status} />
         </>
       )}
     </Page>

@@ -1,7 +1,13 @@
 import { JOB_STATUSES, type JobStatus } from '@millrace/contracts';
 
-/** Which jobs of a batch are shown, as it stands in the address. */
-export interface BatchSearch {
+/** Whose batches are listed. */
+export interface BatchesSearch {
+  /** The deployment that they were submitted to; absent for the account's own surface. */
+  deployment?: string;
+}
+
+/** Where a batch is looked for, and which of its jobs are shown, as it stands in the address. */
+export interface BatchSearch extends BatchesSearch {
   status?: JobStatus;
 }
 
@@ -9,6 +15,15 @@ const isStatus = (text: unknown): text is JobStatus =>
   typeof text === 'string' && (JOB_STATUSES as readonly string[]).includes(text);
 
 /** Read the search of an address that anyone may have typed. */
-export function readBatchSearch({ status }: Record<string, unknown>): BatchSearch {
-  return isStatus(status) ? { status } : {};
+export function readBatchesSearch({ deployment }: Record<string, unknown>): BatchesSearch {
+  return typeof deployment === 'string' && deployment !== '' ? { deployment } : {};
 }
+
+/** Read the search of an address that anyone may have typed. */
+export function readBatchSearch({ status, ...search }: Record<string, unknown>): BatchSearch {
+  return { ...readBatchesSearch(search), ...(isStatus(status) ? { status } : {}) };
+}
+
+/** The search of a deployment's list, batch or job. */
+export const searchOf = (deployment: string | undefined): BatchesSearch =>
+  deployment === undefined ? {} : { deployment };

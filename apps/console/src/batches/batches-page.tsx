@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import type { BatchView } from '@millrace/contracts';
 import { batchListQuery } from '../api/batches';
+import { DeploymentFilter } from '../jobs/deployment-filter';
 import { Page } from '../shell/page';
 import { Button } from '../ui/controls/button';
 import { Empty } from '../ui/display/empty';
@@ -11,14 +12,23 @@ import { Skeleton } from '../ui/display/skeleton';
 import { Ago } from '../ui/display/time';
 import { formatCredits, shortId } from '../ui/format';
 import { BatchProgress, BatchSign, countsText } from './batch-progress';
+import { searchOf } from './batch-search';
+import '../ui/controls/filter-bar.css';
 import './batches.css';
 
-/** The account's batches, newest first, with their progress. */
+const route = getRouteApi('/batches');
+
+/** Batches of a deployment, or of the account's own surface, newest first, with their progress. */
 export function BatchesPage(): ReactNode {
-  const list = useInfiniteQuery(batchListQuery);
+  const { deployment } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useInfiniteQuery(batchListQuery(deployment));
   const batches = list.data?.pages.flatMap((page) => page.batches) ?? [];
   return (
     <Page title="Batches">
+      <div className="filter-bar" role="search" aria-label="Filter batches">
+        <DeploymentFilter value={deployment} onChange={(chosen) => void navigate({ search: searchOf(chosen) })} />
+      </div>
       {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Skeleton lines={6} />}
       {list.isSuccess && batches.length === 0 && (
@@ -33,7 +43,7 @@ export function BatchesPage(): ReactNode {
           </p>
         </Empty>
       )}
-      {batches.length > 0 && <BatchTable batches={batches} />}
+      {batches.length > 0 && <BatchTable batches={batches} deployment={deployment} />}
       {list.hasNextPage && (
         <div>
           <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
@@ -45,7 +55,12 @@ export function BatchesPage(): ReactNode {
   );
 }
 
-function BatchTable({ batches }: { batches: BatchView[] }): ReactNode {
+interface BatchTableProps {
+  batches: BatchView[];
+  deployment: string | undefined;
+}
+
+function BatchTable({ batches, deployment }: BatchTableProps): ReactNode {
   return (
     <div className="panel" role="table" aria-label="Batches">
       <div className="record batch-row head" role="row">
@@ -61,7 +76,13 @@ function BatchTable({ batches }: { batches: BatchView[] }): ReactNode {
             <BatchSign batch={batch} />
           </span>
           <span role="cell" className="batch-name">
-            <Link to="/batches/$batchId" params={{ batchId: batch.id }} className="mono" title={batch.id}>
+            <Link
+              to="/batches/$batchId"
+              params={{ batchId: batch.id }}
+              search={searchOf(deployment)}
+              className="mono"
+              title={batch.id}
+            >
               {shortId(batch.id)}
             </Link>
           </span>

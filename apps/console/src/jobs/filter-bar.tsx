@@ -1,21 +1,19 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { JobStatus } from '@millrace/contracts';
-import { deploymentsQuery } from '../api/deployments';
 import type { Since } from '../api/jobs';
 import { Button } from '../ui/controls/button';
 import { capital } from '../ui/format';
 import { Icon } from '../ui/controls/icon';
 import { SINCE_LABELS } from '../ui/since-labels';
 import '../ui/controls/filter-bar.css';
+import { DeploymentFilter } from './deployment-filter';
 import { MAX_LABELS, STATUSES, type JobsSearch } from './jobs-search';
 import { ViewMenu } from './view-menu';
 
 /** The filters of the list. They live in the address, so that back, reload and links keep them. */
 export function FilterBar({ search }: { search: JobsSearch }): ReactNode {
   const navigate = useNavigate({ from: '/jobs' });
-  const deployments = useQuery(deploymentsQuery);
   const change = (changes: { [K in keyof JobsSearch]: JobsSearch[K] | undefined }): void => {
     const next = Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined && value !== '');
     void navigate({ search: Object.fromEntries(next) as JobsSearch });
@@ -49,21 +47,7 @@ export function FilterBar({ search }: { search: JobsSearch }): ReactNode {
           </option>
         ))}
       </select>
-      {(deployments.data ?? []).length > 0 && (
-        <select
-          className="input"
-          aria-label="Deployment"
-          value={search.deployment ?? ''}
-          onChange={(event) => change({ deployment: event.target.value || undefined })}
-        >
-          <option value="">Without a deployment</option>
-          {deployments.data?.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      )}
+      <DeploymentFilter value={search.deployment} onChange={(deployment) => change({ deployment })} />
       {labels.map((label) => (
         <button
           key={label}

@@ -253,6 +253,8 @@ describe('an endpoint', () => {
     await test.database.execute(
       Prisma.sql`UPDATE webhook_endpoints SET failing_since = now() WHERE id = ${endpoint.id}::uuid`,
     );
+    const oneUnderWay = { ...ROOM, endpoints: new Map([[endpoint.id, ATTEMPTS_PER_ENDPOINT - 1]]) };
+    expect(await claimMessages(test.database, oneUnderWay, 60)).toEqual([]);
     expect(await claimMessages(test.database, ROOM, 60)).toHaveLength(1);
   });
 

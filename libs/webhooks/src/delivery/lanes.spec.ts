@@ -120,6 +120,38 @@ describe('the places of a process', () => {
     expect(ATTEMPTS_AT_ONCE - most).toBeGreaterThanOrEqual(64);
   });
 
+  it('are left to a quick endpoint of an account whose other endpoints are slow', () => {
+    const slow = Array.from({ length: 4 }, (_, at) => ({
+      endpointId: `e${at}`,
+      accountId: 'a',
+      answerMs: () => 14_000,
+    }));
+    const quick = { endpointId: 'quick', accountId: 'a', answerMs: () => 100 };
+    const world = new World([...slow, quick]);
+    let served = 0;
+    let mostOfSlow = 0;
+    for (let step = 0; step < 1_000; step += 1) {
+      world.pass(200);
+      if (world.nowMs <= 15_000) continue;
+      if (world.underWay.some(({ endpointId }) => endpointId === quick.endpointId)) served += 1;
+      mostOfSlow = Math.max(mostOfSlow, world.underWay.filter(({ accountId }) => accountId === 'a').length);
+    }
+    expect(served).toBeGreaterThan(900);
+    expect(mostOfSlow).toBeLessThanOrEqual(ATTEMPTS_PER_ACCOUNT);
+  });
+
+  it('of the slow lane are half of those of an account', () => {
+    const lanes = new Lanes();
+    for (const endpointId of ['e0', 'e1']) answer(lanes, endpointId, 5_000, 'a');
+    expect(lanes.room('slow')).toMatchObject({ perAccount: ATTEMPTS_PER_ACCOUNT / 2, accounts: new Map() });
+    for (let at = 0; at < 3; at += 1) lanes.begin({ endpointId: 'e0', accountId: 'a' });
+    for (let at = 0; at < 2; at += 1) lanes.begin({ endpointId: 'quick', accountId: 'a' });
+    expect(lanes.room('slow').accounts).toEqual(new Map([['a', ATTEMPTS_PER_ACCOUNT / 2 - 3]]));
+    expect(lanes.room('quick').accounts).toEqual(new Map([['a', ATTEMPTS_PER_ACCOUNT - 5]]));
+    for (let at = 0; at < 8; at += 1) lanes.begin({ endpointId: 'quick', accountId: 'a' });
+    expect(lanes.room('slow').accounts).toEqual(new Map([['a', 3]]));
+  });
+
   it('of the slow lane come to each of many slow endpoints', () => {
     const slow = Array.from({ length: 100 }, (_, at) => ({
       endpointId: `e${String(at).padStart(2, '0')}`,

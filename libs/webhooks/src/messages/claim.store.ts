@@ -49,7 +49,8 @@ const LOOKED_AT = 4;
 
 /**
  * Take messages that are due, some of each endpoint and account, endpoints in the order of their ids: however much one of them waits for,
- * the next has its turn. Of an account the oldest go first. An endpoint that fails gets one attempt at a time.
+ * the next has its turn. Of an account the oldest go first. An endpoint that fails gets one attempt at
+ * a time: none where this process has one under way.
  *
  * A claim moves the time at which a message is due behind the end of its lease. So no other process takes it meanwhile, and if
  * this one dies, the message is due again by itself.
@@ -86,7 +87,8 @@ export function claimSql(room: ClaimRoom, leaseSeconds: number): Prisma.Sql {
         WHERE m.endpoint_id = lane.endpoint_id AND m.state = 'pending' AND m.due_at <= now()
         ORDER BY m.due_at, m.id
         LIMIT least(coalesce(x.room, ${perEndpoint}::int), coalesce(a.room, ${perAccount}::int),
-          CASE WHEN e.failing_since IS NULL THEN ${perEndpoint}::int ELSE 1 END)
+          CASE WHEN e.failing_since IS NULL THEN ${perEndpoint}::int
+            ELSE greatest(0, 1 - ${perEndpoint}::int + coalesce(x.room, ${perEndpoint}::int)) END)
         FOR UPDATE SKIP LOCKED
       ) m LIMIT ${LOOKED_AT * total}::int
     ), due AS MATERIALIZED (

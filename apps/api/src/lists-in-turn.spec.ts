@@ -58,7 +58,7 @@ const lists: Record<string, (store: SlowStore) => () => Promise<unknown>> = {
   },
   'webhook messages to be sent again': ({ replays }) => {
     const messages = new WebhookMessages(NONE, { get: () => Promise.resolve(NONE) }, replays);
-    return () => messages.replaySpan(ACCOUNT, ACCOUNT, { states: ['failed'] });
+    return () => messages.replaySpan(ACCOUNT, ACCOUNT, { states: ['failed'] }, (act) => act(NONE));
   },
 };
 

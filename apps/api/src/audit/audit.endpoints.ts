@@ -33,7 +33,7 @@ const filters = {
 };
 
 const WHAT =
-  'Acts on the account, its keys, members, deployments, caps, models and jobs: its own, and those of operators, with the reason that they gave.';
+  'Acts on the account, its keys, members, deployments, webhooks, caps, models and jobs: its own, and those of operators, with the reason that they gave.';
 
 export const listOwnAudit = defineEndpoint({
   ...common,

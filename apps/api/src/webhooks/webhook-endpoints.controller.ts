@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { WebhookEndpoints } from '@millrace/webhooks';
-import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import { Serves, actorOf, type AnswerOf, type InputOf } from '../endpoints';
+import { WebhookActs } from './webhook-acts';
 import { presentIssuedEndpoint, presentWebhookEndpoint } from './webhook.presenter';
 import {
   createWebhookEndpoint,
@@ -10,10 +11,13 @@ import {
   updateWebhookEndpoint,
 } from './webhook-endpoints.endpoints';
 
-/** Where the account has its events sent. */
+/** Where the account has its events sent. Each change is in the audit log. */
 @Controller()
 export class WebhookEndpointsController {
-  constructor(private readonly endpoints: WebhookEndpoints) {}
+  constructor(
+    private readonly endpoints: WebhookEndpoints,
+    private readonly acts: WebhookActs,
+  ) {}
 
   @Serves(listWebhookEndpoints)
   async list({ visitor }: InputOf<typeof listWebhookEndpoints>): Promise<AnswerOf<typeof listWebhookEndpoints>> {
@@ -25,11 +29,13 @@ export class WebhookEndpointsController {
   async create({
     visitor,
     body,
+    request,
   }: InputOf<typeof createWebhookEndpoint>): Promise<AnswerOf<typeof createWebhookEndpoint>> {
     const { url, events, description } = body;
     const { origin } = visitor.surface;
     const draft = { url, description, eventTypes: [...new Set(events)], origin };
-    return presentIssuedEndpoint(await this.endpoints.create(visitor.caller.accountId, draft));
+    const actor = actorOf(visitor.caller, request);
+    return presentIssuedEndpoint(await this.acts.create(actor, visitor.caller.accountId, draft));
   }
 
   @Serves(getWebhookEndpoint)
@@ -42,15 +48,17 @@ export class WebhookEndpointsController {
     visitor,
     params,
     body,
+    request,
   }: InputOf<typeof updateWebhookEndpoint>): Promise<AnswerOf<typeof updateWebhookEndpoint>> {
     const { events, ...rest } = body;
     const { origin } = visitor.surface;
     const changes = { ...rest, eventTypes: events && [...new Set(events)], origin };
-    return presentWebhookEndpoint(await this.endpoints.change(visitor.caller.accountId, params.id, changes));
+    const actor = actorOf(visitor.caller, request);
+    return presentWebhookEndpoint(await this.acts.change(actor, visitor.caller.accountId, params.id, changes));
   }
 
   @Serves(deleteWebhookEndpoint)
-  async remove({ visitor, params }: InputOf<typeof deleteWebhookEndpoint>): Promise<void> {
-    await this.endpoints.delete(visitor.caller.accountId, params.id);
+  async remove({ visitor, params, request }: InputOf<typeof deleteWebhookEndpoint>): Promise<void> {
+    await this.acts.remove(actorOf(visitor.caller, request), visitor.caller.accountId, params.id);
   }
 }

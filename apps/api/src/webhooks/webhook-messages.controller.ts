@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
-import { WebhookEndpoints, WebhookMessages } from '@millrace/webhooks';
-import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
+import { WebhookMessages } from '@millrace/webhooks';
+import { Serves, actorOf, presentPage, type AnswerOf, type InputOf } from '../endpoints';
+import { WebhookActs } from './webhook-acts';
 import {
   listWebhookMessages,
   replayWebhookMessage,
@@ -10,12 +11,12 @@ import {
 } from './webhook-messages.endpoints';
 import { presentIssuedEndpoint, presentWebhookMessage } from './webhook.presenter';
 
-/** What is sent to an endpoint of the account, and what it is signed with. */
+/** What is sent to an endpoint of the account, and what it is signed with. Each replay and rotation is in the audit log. */
 @Controller()
 export class WebhookMessagesController {
   constructor(
-    private readonly endpoints: WebhookEndpoints,
     private readonly messages: WebhookMessages,
+    private readonly acts: WebhookActs,
   ) {}
 
   @Serves(rotateWebhookSecret)
@@ -23,9 +24,11 @@ export class WebhookMessagesController {
     visitor,
     params,
     body,
+    request,
   }: InputOf<typeof rotateWebhookSecret>): Promise<AnswerOf<typeof rotateWebhookSecret>> {
     const { accountId } = visitor.caller;
-    return presentIssuedEndpoint(await this.endpoints.rotateSecret(accountId, params.id, body.overlap_seconds));
+    const actor = actorOf(visitor.caller, request);
+    return presentIssuedEndpoint(await this.acts.rotate(actor, accountId, params.id, body.overlap_seconds));
   }
 
   @Serves(testWebhookEndpoint)
@@ -48,8 +51,11 @@ export class WebhookMessagesController {
   async replay({
     visitor,
     params,
+    request,
   }: InputOf<typeof replayWebhookMessage>): Promise<AnswerOf<typeof replayWebhookMessage>> {
-    return presentWebhookMessage(await this.messages.replay(visitor.caller.accountId, params.id, params.message_id));
+    const { accountId } = visitor.caller;
+    const actor = actorOf(visitor.caller, request);
+    return presentWebhookMessage(await this.acts.replay(actor, accountId, params.id, params.message_id));
   }
 
   @Serves(replayWebhookMessages)
@@ -57,11 +63,14 @@ export class WebhookMessagesController {
     visitor,
     params,
     body,
+    request,
   }: InputOf<typeof replayWebhookMessages>): Promise<AnswerOf<typeof replayWebhookMessages>> {
     const { since, until, delivered, cursor } = body;
     const states = delivered ? (['delivered', 'failed'] as const) : (['failed'] as const);
     const span = { since, until, states, cursor };
-    const { nextCursor, ...replayed } = await this.messages.replaySpan(visitor.caller.accountId, params.id, span);
+    const { accountId } = visitor.caller;
+    const actor = actorOf(visitor.caller, request);
+    const { nextCursor, ...replayed } = await this.acts.replaySpan(actor, accountId, params.id, span);
     return { ...replayed, ...(nextCursor !== undefined && { next_cursor: nextCursor }) };
   }
 }

@@ -75,10 +75,10 @@ export class EndpointStore {
   }
 
   /** Nothing is recorded for it, nor sent, from then on; a loop deletes its messages, and then its row. */
-  async delete(statements: Statements, accountId: string, id: string): Promise<boolean> {
-    const deleted = await statements.execute(Prisma.sql`
-      UPDATE webhook_endpoints e SET deleted_at = now(), updated_at = now() WHERE ${isOwn(accountId, id)}`);
-    return deleted > 0;
+  async delete(statements: Statements, accountId: string, id: string): Promise<WebhookEndpoint | null> {
+    const [row] = await statements.rows<WebhookEndpoint>(Prisma.sql`
+      UPDATE webhook_endpoints e SET deleted_at = now(), updated_at = now() WHERE ${isOwn(accountId, id)} RETURNING ${columns}`);
+    return row ?? null;
   }
 
   /**

@@ -3,7 +3,7 @@ import type { Database } from '@millrace/database';
 import type { AddressGuard } from '@millrace/platform';
 import type { EndpointSecrets } from './endpoint-secrets';
 import type { EndpointStore } from './endpoint.store';
-import type { EndpointChanges, EndpointDraft, WebhookEndpoint } from './webhook-endpoint';
+import type { EndpointChanges, EndpointDraft, Transact, WebhookEndpoint } from './webhook-endpoint';
 
 /** An endpoint with the secret that its messages are signed with: shown once. */
 export interface IssuedEndpoint {
@@ -11,7 +11,7 @@ export interface IssuedEndpoint {
   secret: string;
 }
 
-/** The endpoints of accounts. */
+/** The endpoints of accounts. Every write runs in a transaction of who calls, who may record more in it. */
 export class WebhookEndpoints {
   constructor(
     private readonly database: Database,
@@ -22,11 +22,15 @@ export class WebhookEndpoints {
   ) {}
 
   /** @throws Refusal `invalid_request` for a URL to which nothing is sent; `webhook_endpoint_limit`. */
-  async create(accountId: string, draft: EndpointDraft): Promise<IssuedEndpoint> {
+  async create(
+    accountId: string,
+    draft: EndpointDraft,
+    transact: Transact<WebhookEndpoint> = this.alone,
+  ): Promise<IssuedEndpoint> {
     const url = this.receiverOf(draft.url);
     const id = newId();
     const { secret, sealed } = this.secrets.make({ accountId, endpointId: id });
-    const endpoint = await this.database.transaction(async (tx) => {
+    const endpoint = await transact(async (tx) => {
       const limit = this.limits.webhookEndpointsPerAccount;
       if ((await this.store.countLocked(tx, accountId)) >= limit) throw tooMany(limit);
       const created = await this.store.create(tx, { ...draft, url, id, accountId });
@@ -47,9 +51,14 @@ export class WebhookEndpoints {
   }
 
   /** @throws Refusal `not_found`; `invalid_request` for a URL to which nothing is sent. */
-  async change(accountId: string, id: string, changes: EndpointChanges): Promise<WebhookEndpoint> {
+  async change(
+    accountId: string,
+    id: string,
+    changes: EndpointChanges,
+    transact: Transact<WebhookEndpoint> = this.alone,
+  ): Promise<WebhookEndpoint> {
     const url = changes.url === undefined ? undefined : this.receiverOf(changes.url);
-    return found(await this.store.change(this.database, accountId, id, { ...changes, url }), id);
+    return transact(async (tx) => found(await this.store.change(tx, accountId, id, { ...changes, url }), id));
   }
 
   /**
@@ -57,9 +66,14 @@ export class WebhookEndpoints {
    *
    * @throws Refusal `not_found`.
    */
-  async rotateSecret(accountId: string, id: string, overlapSeconds: number): Promise<IssuedEndpoint> {
+  async rotateSecret(
+    accountId: string,
+    id: string,
+    overlapSeconds: number,
+    transact: Transact<WebhookEndpoint> = this.alone,
+  ): Promise<IssuedEndpoint> {
     const { secret, sealed } = this.secrets.make({ accountId, endpointId: id });
-    const endpoint = await this.database.transaction(async (tx) => {
+    const endpoint = await transact(async (tx) => {
       const locked = found(await this.store.findLocked(tx, accountId, id), id);
       await this.store.expireSecrets(tx, id, overlapSeconds);
       await this.store.addSecret(tx, id, sealed);
@@ -69,9 +83,11 @@ export class WebhookEndpoints {
   }
 
   /** @throws Refusal `not_found`. */
-  async delete(accountId: string, id: string): Promise<void> {
-    if (!(await this.store.delete(this.database, accountId, id))) throw noEndpoint(id);
+  async delete(accountId: string, id: string, transact: Transact<WebhookEndpoint> = this.alone): Promise<void> {
+    await transact(async (tx) => found(await this.store.delete(tx, accountId, id), id));
   }
+
+  private readonly alone: Transact<WebhookEndpoint> = (act) => this.database.transaction(act);
 
   /**
    * A URL in the one form that each has (WHATWG URL, "URL serializing"), so that two are the same where their texts are. It may be longer than what
@@ -86,12 +102,8 @@ export class WebhookEndpoints {
 }
 
 function found(endpoint: WebhookEndpoint | null, id: string): WebhookEndpoint {
-  if (endpoint === null) throw noEndpoint(id);
+  if (endpoint === null) throw new Refusal('not_found', `There is no webhook endpoint ${id}.`);
   return endpoint;
-}
-
-function noEndpoint(id: string): Refusal {
-  return new Refusal('not_found', `There is no webhook endpoint ${id}.`);
 }
 
 function tooMany(limit: number): Refusal {

@@ -1,3 +1,5 @@
+import type { Statements } from '@millrace/database';
+
 /** Why an endpoint gets nothing. `failing`: it failed for too long. `gone`: it answered that it is no longer there. */
 export const DISABLED_REASONS = ['by_owner', 'failing', 'gone'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
@@ -30,3 +32,6 @@ export interface EndpointDraft {
 /** What its owner changes; what is absent stays. */
 export type EndpointChanges = Partial<Omit<EndpointDraft, 'origin'>> &
   Pick<EndpointDraft, 'origin'> & { enabled?: boolean };
+
+/** Runs an act in one transaction, with what else belongs to it, such as its entry in the audit log. It may call the act again where PostgreSQL undid it. */
+export type Transact<T> = (act: (tx: Statements) => Promise<T>) => Promise<T>;

@@ -1,6 +1,6 @@
 export { claimMessages, handBackMessages, type ClaimedMessage, type ClaimRoom, type Lane } from './claim.store';
 export { WebhookMessages } from './message-log.service';
-export { MESSAGE_STATES, MessageLogStore, type LoggedMessage } from './message-log.store';
+export { MESSAGE_STATES, MessageLogStore, type LoggedMessage, type ReplayedMessages } from './message-log.store';
 export { recordBatchEndPart, recordJobEndPart } from './outbox.store';
 export { recordOutcome, type DisabledEndpoint, type Outcome } from './outcome.store';
 export { MeasureWebhooksLoop } from './measure-webhooks.loop';

@@ -1,8 +1,8 @@
 import { Refusal, isUuid, lowestIdAt } from '@millrace/contracts';
-import { decodeCursor, encodeCursor, type Page, type Statements } from '@millrace/database';
+import { decodeCursor, encodeCursor, type Database, type Page, type Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
-import type { WebhookEndpoints } from '../endpoints';
-import type { LoggedMessage, MessageLogStore, MessageState } from './message-log.store';
+import type { Transact, WebhookEndpoints } from '../endpoints';
+import type { LoggedMessage, MessageLogStore, MessageState, ReplayedMessages } from './message-log.store';
 
 const LIST = 'webhook messages';
 const REPLAY = 'replayed webhook messages';
@@ -13,12 +13,12 @@ const REPLAYS_AT_A_TIME = 1;
 /** The type of what is sent on request, and by no event. */
 const TEST_TYPE = 'webhook.test';
 
-/** What was sent to an endpoint, for its owner, who has it sent again. */
+/** What was sent to an endpoint, for its owner, who has it sent again. A replay runs in a transaction of who calls, who may record more in it. */
 export class WebhookMessages {
   private readonly turns = new Turns(REPLAYS_AT_A_TIME, 'replays');
 
   constructor(
-    private readonly database: Statements,
+    private readonly database: Pick<Database, 'transaction'> & Statements,
     private readonly endpoints: Pick<WebhookEndpoints, 'get'>,
     private readonly store: MessageLogStore,
     private readonly replayedAtOnce = REPLAYED_AT_ONCE,
@@ -44,14 +44,21 @@ export class WebhookMessages {
   async test(accountId: string, endpointId: string): Promise<LoggedMessage> {
     const { disabledAt } = await this.endpoints.get(accountId, endpointId);
     if (disabledAt !== null) throw new Refusal('invalid_request', 'The endpoint is disabled: enable it first.');
-    return this.get(endpointId, await this.store.createTest(this.database, endpointId, TEST_TYPE));
+    return this.get(this.database, endpointId, await this.store.createTest(this.database, endpointId, TEST_TYPE));
   }
 
   /** Send a message again; one that is still being sent stays as it is. @throws Refusal `not_found`. */
-  async replay(accountId: string, endpointId: string, id: string): Promise<LoggedMessage> {
+  async replay(
+    accountId: string,
+    endpointId: string,
+    id: string,
+    transact: Transact<LoggedMessage> = (act) => this.database.transaction(act),
+  ): Promise<LoggedMessage> {
     await this.endpoints.get(accountId, endpointId);
-    await this.store.replay(this.database, endpointId, id);
-    return this.get(endpointId, id);
+    return transact(async (tx) => {
+      await this.store.replay(tx, endpointId, id);
+      return this.get(tx, endpointId, id);
+    });
   }
 
   /**
@@ -71,6 +78,7 @@ export class WebhookMessages {
       states,
       cursor = null,
     }: { since?: Date; until?: Date; states: readonly MessageState[]; cursor?: string | null },
+    transact: Transact<ReplayedMessages> = (act) => this.database.transaction(act),
   ): Promise<{ replayed: number; more: boolean; nextCursor?: string }> {
     await this.endpoints.get(accountId, endpointId);
     const limit = this.replayedAtOnce;
@@ -82,14 +90,14 @@ export class WebhookMessages {
       limit,
     };
     const { replayed, lookedAt, last } = await this.turns.run(accountId, () =>
-      this.store.replaySpan(this.database, endpointId, span),
+      transact((tx) => this.store.replaySpan(tx, endpointId, span)),
     );
     if (lookedAt < limit || last === null) return { replayed, more: false };
     return { replayed, more: true, nextCursor: encodeCursor(REPLAY, last) };
   }
 
-  private async get(endpointId: string, id: string): Promise<LoggedMessage> {
-    const message = await this.store.find(this.database, endpointId, id);
+  private async get(statements: Statements, endpointId: string, id: string): Promise<LoggedMessage> {
+    const message = await this.store.find(statements, endpointId, id);
     if (message === null) throw new Refusal('not_found', `There is no webhook message ${id} of this endpoint.`);
     return message;
   }

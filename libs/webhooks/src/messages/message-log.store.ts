@@ -52,6 +52,14 @@ export interface ReplayedSpan {
   limit: number;
 }
 
+/** What a replay of a span came to. */
+export interface ReplayedMessages {
+  replayed: number;
+  lookedAt: number;
+  /** The last that was looked at; null where there was none. */
+  last: string | null;
+}
+
 /** Of one message; it has as many attempts as it was replayed, and these are the last. */
 const ATTEMPTS_SHOWN = 20;
 
@@ -113,16 +121,14 @@ export class MessageLogStore {
   /**
    * Send messages of a span again: of the oldest as many as `limit` are looked at. One that another replay has sent again meanwhile is looked at,
    * and not replayed.
-   *
-   * @returns how many are sent again, how many were looked at, and the last of these; null where there was none.
    */
   async replaySpan(
     statements: Statements,
     endpointId: string,
     { from, after, until, states, limit }: ReplayedSpan,
-  ): Promise<{ replayed: number; lookedAt: number; last: string | null }> {
+  ): Promise<ReplayedMessages> {
     // Locked in their order: two replays that have messages in common wait for each other, and do not deadlock.
-    const [row] = await statements.rows<{ replayed: number; lookedAt: number; last: string | null }>(Prisma.sql`
+    const [row] = await statements.rows<ReplayedMessages>(Prisma.sql`
       WITH looked_at AS MATERIALIZED (
         SELECT s.id FROM webhook_messages s
         WHERE s.endpoint_id = ${endpointId}::uuid AND s.id >= ${from}::uuid AND (${after}::uuid IS NULL OR s.id > ${after}::uuid)

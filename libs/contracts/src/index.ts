@@ -195,4 +195,4 @@ export {
   type IdempotentOperation,
 } from './submission';
 export { NO_SUBMISSION_DEFAULTS, SubmissionDefaultsSchema, type SubmissionDefaults } from './submission-defaults';
-export { WEBHOOK_EVENTS, type WebhookEvent } from './webhooks';
+export { WEBHOOK_EVENTS, WEBHOOK_EVENT_SCOPES, type WebhookEvent } from './webhooks';

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { WebhookEndpoints } from '@millrace/webhooks';
-import { Serves, actorOf, type AnswerOf, type InputOf } from '../endpoints';
-import { WebhookActs } from './webhook-acts';
+import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import { WebhookActs, actingOf } from './webhook-acts';
 import { presentIssuedEndpoint, presentWebhookEndpoint } from './webhook.presenter';
 import {
   createWebhookEndpoint,
@@ -34,8 +34,7 @@ export class WebhookEndpointsController {
     const { url, events, description } = body;
     const { origin } = visitor.surface;
     const draft = { url, description, eventTypes: [...new Set(events)], origin };
-    const actor = actorOf(visitor.caller, request);
-    return presentIssuedEndpoint(await this.acts.create(actor, visitor.caller.accountId, draft));
+    return presentIssuedEndpoint(await this.acts.create(actingOf(visitor, request), draft));
   }
 
   @Serves(getWebhookEndpoint)
@@ -53,12 +52,11 @@ export class WebhookEndpointsController {
     const { events, ...rest } = body;
     const { origin } = visitor.surface;
     const changes = { ...rest, eventTypes: events && [...new Set(events)], origin };
-    const actor = actorOf(visitor.caller, request);
-    return presentWebhookEndpoint(await this.acts.change(actor, visitor.caller.accountId, params.id, changes));
+    return presentWebhookEndpoint(await this.acts.change(actingOf(visitor, request), params.id, changes));
   }
 
   @Serves(deleteWebhookEndpoint)
   async remove({ visitor, params, request }: InputOf<typeof deleteWebhookEndpoint>): Promise<void> {
-    await this.acts.remove(actorOf(visitor.caller, request), visitor.caller.accountId, params.id);
+    await this.acts.remove(actingOf(visitor, request), params.id);
   }
 }

@@ -30,7 +30,9 @@ export const createWebhookEndpoint = defineEndpoint({
   summary: 'Create a webhook endpoint',
   description:
     'Events that happen from now on are sent to it, signed as Standard Webhooks says. Only this answer shows the secret. A message ' +
-    'is `{id, type, timestamp, data}`; `data` is the job as `getJob` answers it, without `logs`.',
+    'is `{id, type, timestamp, data}`; `data` is the job as `getJob` answers it, without `logs`. Takes the scope with which what an event has is read as well: `jobs:read` for ' +
+    '`job.*`, `batch.completed` and `deployment.*`, `usage:read` for `credits.low`, `spend.*` and `exports.disabled`, `keys:admin` for `key.expiring`, `assets:read` for ' +
+    '`model.deleted`, `webhooks:read` for `webhook.disabled`.',
   body: WebhookEndpointCreateSchema,
   answers: { 201: { description: 'The endpoint was created.', schema: IssuedWebhookEndpointSchema } },
   uncached: true,
@@ -55,7 +57,9 @@ export const updateWebhookEndpoint = defineEndpoint({
   path: '/platform/v1/webhook-endpoints/{id}',
   params,
   summary: 'Change a webhook endpoint',
-  description: 'Messages that wait go to the new URL. The events count from the next one that happens.',
+  description:
+    'Messages that wait go to the new URL. The events count from the next one that happens. Another URL, and other events, take the scopes with which what the endpoint gets is ' +
+    'read, as `createWebhookEndpoint` says; for another URL the messages that wait count as well.',
   body: WebhookEndpointUpdateSchema,
   answers: { 200: { description: 'The endpoint as it is now.', schema: WebhookEndpointSchema } },
 });

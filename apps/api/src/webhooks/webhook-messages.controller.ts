@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { WebhookMessages } from '@millrace/webhooks';
-import { Serves, actorOf, presentPage, type AnswerOf, type InputOf } from '../endpoints';
-import { WebhookActs } from './webhook-acts';
+import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
+import { WebhookActs, actingOf } from './webhook-acts';
 import {
   listWebhookMessages,
   replayWebhookMessage,
@@ -26,9 +26,7 @@ export class WebhookMessagesController {
     body,
     request,
   }: InputOf<typeof rotateWebhookSecret>): Promise<AnswerOf<typeof rotateWebhookSecret>> {
-    const { accountId } = visitor.caller;
-    const actor = actorOf(visitor.caller, request);
-    return presentIssuedEndpoint(await this.acts.rotate(actor, accountId, params.id, body.overlap_seconds));
+    return presentIssuedEndpoint(await this.acts.rotate(actingOf(visitor, request), params.id, body.overlap_seconds));
   }
 
   @Serves(testWebhookEndpoint)
@@ -53,9 +51,7 @@ export class WebhookMessagesController {
     params,
     request,
   }: InputOf<typeof replayWebhookMessage>): Promise<AnswerOf<typeof replayWebhookMessage>> {
-    const { accountId } = visitor.caller;
-    const actor = actorOf(visitor.caller, request);
-    return presentWebhookMessage(await this.acts.replay(actor, accountId, params.id, params.message_id));
+    return presentWebhookMessage(await this.acts.replay(actingOf(visitor, request), params.id, params.message_id));
   }
 
   @Serves(replayWebhookMessages)
@@ -68,9 +64,7 @@ export class WebhookMessagesController {
     const { since, until, delivered, cursor } = body;
     const states = delivered ? (['delivered', 'failed'] as const) : (['failed'] as const);
     const span = { since, until, states, cursor };
-    const { accountId } = visitor.caller;
-    const actor = actorOf(visitor.caller, request);
-    const { nextCursor, ...replayed } = await this.acts.replaySpan(actor, accountId, params.id, span);
+    const { nextCursor, ...replayed } = await this.acts.replaySpan(actingOf(visitor, request), params.id, span);
     return { ...replayed, ...(nextCursor !== undefined && { next_cursor: nextCursor }) };
   }
 }

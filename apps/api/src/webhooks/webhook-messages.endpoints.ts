@@ -66,7 +66,8 @@ export const replayWebhookMessage = defineEndpoint({
   path: '/platform/v1/webhook-endpoints/{id}/messages/{message_id}/replay',
   params: messageParams,
   summary: 'Send a webhook message again',
-  description: 'With the same id, and with all its attempts again. A message that is pending stays as it is.',
+  description:
+    'With the same id, and with all its attempts again. A message that is pending stays as it is. Takes the scope of its event, as `createWebhookEndpoint` says.',
   answers: { 200: { description: 'The message as it is now.', schema: WebhookMessageSchema } },
 });
 
@@ -80,7 +81,8 @@ export const replayWebhookMessages = defineEndpoint({
   summary: 'Send webhook messages of a time span again',
   description:
     'Those that were given up, with `delivered` also the others; 10,000 at most in one request, the oldest first. Where `more` is true, send the ' +
-    'request again with `next_cursor` as `cursor`: without it, messages that were delivered meanwhile are sent once more.',
+    'request again with `next_cursor` as `cursor`: without it, messages that were delivered meanwhile are sent once more. Messages of events ' +
+    'whose scope the key lacks, as `createWebhookEndpoint` says, are left out.',
   body: WebhookReplaySchema,
   answers: { 200: { description: 'How many are sent again.', schema: WebhookReplayedSchema } },
   errors: ['invalid_cursor'],

@@ -65,6 +65,7 @@ export class WebhookMessages {
    * Send messages again whose events happened in a span.
    *
    * @param since absent: from the first that is kept. @param until absent: to the latest. @param states those that ended so.
+   * @param without types of which none is sent.
    * @param cursor behind what an earlier answer has looked at; null: from the beginning of the span.
    * @returns how many, and whether there may be more in the span: then `nextCursor` goes on there.
    * @throws Refusal `not_found`, `invalid_cursor`, `rate_limited`.
@@ -76,8 +77,15 @@ export class WebhookMessages {
       since = new Date(0),
       until,
       states,
+      without = [],
       cursor = null,
-    }: { since?: Date; until?: Date; states: readonly MessageState[]; cursor?: string | null },
+    }: {
+      since?: Date;
+      until?: Date;
+      states: readonly MessageState[];
+      without?: readonly string[];
+      cursor?: string | null;
+    },
     transact: Transact<ReplayedMessages> = (act) => this.database.transaction(act),
   ): Promise<{ replayed: number; more: boolean; nextCursor?: string }> {
     await this.endpoints.get(accountId, endpointId);
@@ -87,6 +95,7 @@ export class WebhookMessages {
       after: cursor === null ? null : decodeCursor(REPLAY, cursor, isUuid),
       until: until === undefined ? null : lowestIdAt(until.getTime()),
       states,
+      without,
       limit,
     };
     const { replayed, lookedAt, last } = await this.turns.run(accountId, () =>
@@ -94,6 +103,11 @@ export class WebhookMessages {
     );
     if (lookedAt < limit || last === null) return { replayed, more: false };
     return { replayed, more: true, nextCursor: encodeCursor(REPLAY, last) };
+  }
+
+  /** Of these types those of which messages wait to be sent to an endpoint of the caller's. */
+  async waiting(statements: Statements, endpointId: string, types: readonly string[]): Promise<string[]> {
+    return types.length === 0 ? [] : this.store.waiting(statements, endpointId, types);
   }
 
   private async get(statements: Statements, endpointId: string, id: string): Promise<LoggedMessage> {

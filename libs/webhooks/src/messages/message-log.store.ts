@@ -49,6 +49,8 @@ export interface ReplayedSpan {
   /** The first id behind the span; null: all of them. */
   until: string | null;
   states: readonly MessageState[];
+  /** Types of which none is sent. */
+  without: readonly string[];
   limit: number;
 }
 
@@ -104,6 +106,14 @@ export class MessageLogStore {
     return row === undefined ? null : messageOf(row);
   }
 
+  /** Of these types those of which messages are pending. */
+  async waiting(statements: Statements, endpointId: string, types: readonly string[]): Promise<string[]> {
+    const rows = await statements.rows<{ type: string }>(Prisma.sql`
+      SELECT DISTINCT m.type FROM webhook_messages m
+      WHERE m.endpoint_id = ${endpointId}::uuid AND m.state = 'pending' AND m.type = ANY (${[...types]}::text[])`);
+    return rows.map(({ type }) => type);
+  }
+
   /** A message that no event made. @returns its id. */
   async createTest(statements: Statements, endpointId: string, type: string): Promise<string> {
     const [row] = await statements.rows<{ id: string }>(Prisma.sql`
@@ -125,7 +135,7 @@ export class MessageLogStore {
   async replaySpan(
     statements: Statements,
     endpointId: string,
-    { from, after, until, states, limit }: ReplayedSpan,
+    { from, after, until, states, without, limit }: ReplayedSpan,
   ): Promise<ReplayedMessages> {
     // Locked in their order: two replays that have messages in common wait for each other, and do not deadlock.
     const [row] = await statements.rows<ReplayedMessages>(Prisma.sql`
@@ -133,6 +143,7 @@ export class MessageLogStore {
         SELECT s.id FROM webhook_messages s
         WHERE s.endpoint_id = ${endpointId}::uuid AND s.id >= ${from}::uuid AND (${after}::uuid IS NULL OR s.id > ${after}::uuid)
           AND (${until}::uuid IS NULL OR s.id < ${until}::uuid) AND s.state = ANY (${states}::text[])
+          AND s.type <> ALL (${[...without]}::text[])
         ORDER BY s.id LIMIT ${limit}
       ), ended AS MATERIALIZED (
         SELECT m.id FROM webhook_messages m JOIN looked_at ON looked_at.id = m.id

@@ -1,5 +1,6 @@
 import { SCOPES, newId, scopesOfRole, type MemberRole } from '@millrace/contracts';
 import type { Mail } from '@millrace/mail';
+import { sessionIn } from '../fixtures/browser';
 import { join as joinAs, tokenIn, waitingMails } from '../fixtures/members';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
 
@@ -272,5 +273,23 @@ describe('sessions', () => {
     await exchange({ api_key: account.key });
     expect((await as(ada.session, 'POST', `${SESSIONS}/end-others`)).status).toBe(204);
     expect(await list(ada.session)).toMatchObject([{ current: true }]);
+  });
+
+  it("of a member are those of all keys of theirs, however they signed in, and no other member's", async () => {
+    const bob = await join('developer');
+    const eve = await join('developer');
+    const json = { name: 'of a program', scopes: ['jobs:read'] };
+    const { body: made } = await as<{ key: string }>(bob.session, 'POST', KEYS, json);
+    const byKey = async (): Promise<string> => sessionIn(await exchange({ api_key: made.key }));
+    const count = async (session: string): Promise<number> =>
+      (await as<{ sessions: object[] }>(session, 'GET', SESSIONS)).body.sessions.length;
+    const lost = await byKey();
+    expect([await count(bob.session), await count(lost), await count(eve.session)]).toEqual([2, 2, 1]);
+    expect((await as(bob.session, 'POST', `${SESSIONS}/end-others`)).status).toBe(204);
+    expect((await as(lost, 'GET', SESSIONS)).status).toBe(401);
+    const again = await byKey();
+    expect((await as(again, 'DELETE', SESSIONS)).status).toBe(204);
+    expect((await as(bob.session, 'GET', SESSIONS)).status).toBe(401);
+    expect(await count(eve.session)).toBe(1);
   });
 });

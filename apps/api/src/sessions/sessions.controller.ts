@@ -85,7 +85,8 @@ export class SessionsController {
   }
 }
 
-/** Who may do everything sees the sessions of all; others their own. */
-function sessionsOf({ accountId, apiKeyId, scopes }: Caller): SessionsOf {
-  return isOwners(scopes) ? { accountId } : { accountId, apiKeyId };
+/** Who may do everything sees the sessions of all; others their own: a member those of all keys of theirs, else those of the key. */
+function sessionsOf({ accountId, apiKeyId, memberId, scopes }: Caller): SessionsOf {
+  if (isOwners(scopes)) return { accountId };
+  return { accountId, holder: memberId === undefined ? { apiKeyId } : { memberId } };
 }

@@ -46,12 +46,15 @@ export interface ListedSession {
   member: { id: string; email: string } | null;
 }
 
-/** Which sessions of an account somebody sees and ends: all, or those of one key. */
+/** Which sessions of an account somebody sees and ends: all, or those of one holder, as `keepNewest` counts them. */
 export interface SessionsOf {
   accountId: string;
-  /** Undefined: all. Null: those without a key, of a self-hosted surface. */
-  apiKeyId?: string | null | undefined;
+  /** Undefined: all. */
+  holder?: SessionsHolder | undefined;
 }
+
+/** A member with all keys of theirs, or a key of the account; a null one has those of a self-hosted surface, which has no keys. */
+export type SessionsHolder = { readonly memberId: string } | { readonly apiKeyId: string | null };
 
 /** What a link or an invitation signs in to. */
 export interface SignInOffer {

@@ -6,7 +6,14 @@ import { limitsOf, type AccountLimits } from '../account-limits';
 import { allowedColumns, isLive, limitColumns, rightsColumns, type AllowedRow, type MemberRow } from '../api-key.store';
 import type { Caller } from '../caller';
 import { scopesNow, type StoredRights } from '../key-scopes';
-import type { ConsoleSession, ListedSession, SessionGrant, SessionHolder, SessionsOf } from './console-session';
+import type {
+  ConsoleSession,
+  ListedSession,
+  SessionGrant,
+  SessionHolder,
+  SessionsHolder,
+  SessionsOf,
+} from './console-session';
 
 type HolderRow = Pick<Caller, 'accountId' | 'apiKeyId' | 'accountStatus'> &
   AccountLimits &
@@ -165,10 +172,15 @@ export class SessionStore {
   }
 }
 
-const isOf = ({ accountId, apiKeyId }: SessionsOf): Prisma.Sql =>
-  apiKeyId === undefined
+const isOf = ({ accountId, holder }: SessionsOf): Prisma.Sql =>
+  holder === undefined
     ? Prisma.sql`s.account_id = ${accountId}::uuid`
-    : Prisma.sql`s.account_id = ${accountId}::uuid AND s.api_key_id IS NOT DISTINCT FROM ${apiKeyId}::uuid`;
+    : Prisma.sql`s.account_id = ${accountId}::uuid AND ${isHeldBy(holder)}`;
+
+const isHeldBy = (holder: SessionsHolder): Prisma.Sql =>
+  'memberId' in holder
+    ? Prisma.sql`s.api_key_id IN (SELECT id FROM api_keys WHERE member_id = ${holder.memberId}::uuid)`
+    : Prisma.sql`s.api_key_id IS NOT DISTINCT FROM ${holder.apiKeyId}::uuid`;
 
 function memberOf({
   memberId,

@@ -177,8 +177,15 @@ export const MEMBER_GUARDS = [
   of(
     'who is no owner ends no sessions of others',
     'apps/api/src/sessions/sessions.controller.ts',
-    'return isOwners(scopes) ? { accountId } : { accountId, apiKeyId };',
-    'return isOwners(scopes) || apiKeyId !== undefined ? { accountId } : { accountId, apiKeyId };',
+    'if (isOwners(scopes)) return { accountId };',
+    'if (isOwners(scopes) || apiKeyId !== undefined) return { accountId };',
+    TESTS,
+  ),
+  of(
+    'a member ends the sessions of all keys of theirs',
+    'apps/api/src/sessions/sessions.controller.ts',
+    'memberId === undefined ? { apiKeyId } : { memberId }',
+    'memberId === undefined || apiKeyId !== undefined ? { apiKeyId } : { memberId }',
     TESTS,
   ),
   of(

@@ -12,13 +12,14 @@ import type { AskedSignIn, SignInSeal } from './sign-in-seal';
 const BATCH = 100;
 /** For a run, in which each request may lead to all accounts of a person; else the same ones would fail again each time. */
 const RUN_MS = 60_000;
-/** Accounts of one person to which a mail leads. */
+/** Accounts of one person that send a link, those of which they were a member first. In others they sign in with an API key. */
 const ACCOUNTS = 20;
 /**
  * Links of one membership that can be used at a time, and so mails in the quarter of an hour in which they count. What a stranger asks for
- * counts for their browser and network: it takes nothing from the member's, but of the last number.
+ * counts for their browser and network: it takes nothing from the member's, but of the last number, which ten networks use up. A higher one
+ * would have more mail come from them, a lower one take fewer networks: nothing is known of where a member signs in.
  */
-const AT_A_TIME = { ofBrowser: 3, ofNetwork: 6, ofAll: 60 };
+const AT_A_TIME = { ofBrowser: 3, ofNetwork: 4, ofAll: 40 };
 
 /** What links by mail are built on. */
 interface SendSignInMailsParts {

@@ -187,10 +187,32 @@ describe('an endpoint', () => {
     await close();
   });
 
-  it('is disabled when none has succeeded for three days', async () => {
+  const LONG_AGO = Prisma.sql`now() - interval '73 hours'`;
+
+  it('is not disabled by the first failure after its messages were given up, and begins to fail then', async () => {
     const { accountId, id } = await failWith(500);
     await test.database.execute(Prisma.sql`
-      UPDATE webhook_endpoints SET failing_since = now() - interval '73 hours' WHERE id = ${id}::uuid`);
+      INSERT INTO webhook_messages (endpoint_id, type, state, attempt, tries, ended_at)
+      VALUES (${id}::uuid, 'webhook.test', 'failed', 11, 11, ${LONG_AGO})`);
+    await test.database.execute(
+      Prisma.sql`UPDATE webhook_endpoints SET failing_since = ${LONG_AGO} WHERE id = ${id}::uuid`,
+    );
+    const { send, close } = world.delivery();
+    await send();
+    const isNow = (at: Date | null): boolean => at !== null && Date.now() - at.getTime() < 3_600_000;
+    await standing(accountId, id, ({ failingSince }) => isNow(failingSince));
+    expect(await world.endpoints.get(accountId, id)).toMatchObject({ disabledAt: null, disabledReason: null });
+    await close();
+  });
+
+  it('is disabled when none has succeeded for three days', async () => {
+    const { accountId, id } = await failWith(500);
+    await test.database.execute(
+      Prisma.sql`UPDATE webhook_endpoints SET failing_since = ${LONG_AGO} WHERE id = ${id}::uuid`,
+    );
+    await test.database.execute(
+      Prisma.sql`UPDATE webhook_messages SET attempt = 3, tries = 3 WHERE endpoint_id = ${id}::uuid`,
+    );
     const { send, close } = world.delivery();
     await send();
     await standing(accountId, id, ({ disabledReason }) => disabledReason === 'failing');

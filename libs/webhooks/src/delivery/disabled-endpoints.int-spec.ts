@@ -29,8 +29,13 @@ async function receiver(status: number): Promise<string> {
 }
 const endpoint = async (accountId: string, status: number, events: string[]): Promise<WebhookEndpoint> =>
   (await world.endpoint(accountId, await receiver(status), events)).endpoint;
+/** It has failed for too long, and one of its messages waits for its next attempt. */
 const failing = (id: string): Promise<unknown> =>
   test.database.execute(Prisma.sql`
+    WITH message AS (
+      INSERT INTO webhook_messages (endpoint_id, type, attempt, tries, due_at)
+      VALUES (${id}::uuid, 'webhook.test', 9, 9, now() + interval '1 hour')
+    )
     UPDATE webhook_endpoints SET failing_since = now() - ${TOO_LONG} WHERE id = ${id}::uuid`);
 const noticesOf = async ({ id }: WebhookEndpoint): Promise<unknown[]> => {
   const rows = await test.database.rows<{ type: string; data: unknown }>(Prisma.sql`

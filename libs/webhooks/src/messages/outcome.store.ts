@@ -99,13 +99,22 @@ function noticesPart(endpoint: ChangedEndpoint, url: string): StatementPart {
 }
 
 const failsTooLong = Prisma.sql`e.failing_since < now() - make_interval(secs => ${FAILING_LIMIT_SECONDS})`;
+/**
+ * Whether a message is being tried again, this one before the attempt or another: pauses are shorter than a day. Where all were given up or dropped
+ * since the endpoint failed, nothing says that it failed all the time.
+ */
+const isTriedAgain = Prisma.sql`EXISTS (
+  SELECT FROM webhook_messages again WHERE again.endpoint_id = e.id AND again.state = 'pending' AND again.tries > 0)`;
 
 function standing(outcome: EndpointOutcome): Prisma.Sql {
   if (outcome.kind === 'delivered') return Prisma.sql`failing_since = NULL`;
-  const failing = Prisma.sql`failing_since = coalesce(e.failing_since, now())`;
-  if (outcome.isGone) return Prisma.sql`${failing}, disabled_at = now(), disabled_reason = 'gone'`;
-  return Prisma.sql`${failing}, disabled_at = CASE WHEN ${failsTooLong} THEN now() END,
-    disabled_reason = CASE WHEN ${failsTooLong} THEN 'failing' END`;
+  if (outcome.isGone)
+    return Prisma.sql`failing_since = coalesce(e.failing_since, now()), disabled_at = now(), disabled_reason = 'gone'`;
+  // Where it has not failed for too long, it has not failed before, or not all the time: it begins to fail now.
+  return Prisma.sql`(failing_since, disabled_at, disabled_reason) = (
+    SELECT CASE WHEN known.fails THEN e.failing_since ELSE now() END, CASE WHEN known.fails THEN now() END,
+      CASE WHEN known.fails THEN 'failing' END
+    FROM (SELECT ${failsTooLong} AND ${isTriedAgain} AS fails) known)`;
 }
 
 function changesStanding(outcome: EndpointOutcome): Prisma.Sql {

@@ -8,7 +8,7 @@ export const ATTEMPTS_PER_ENDPOINT = 4;
 /** Of all endpoints of one account. */
 export const ATTEMPTS_PER_ACCOUNT = 16;
 /** Of those of one account that are slow: the others of the account have the rest at any time. */
-export const SLOW_PER_ACCOUNT = ATTEMPTS_PER_ACCOUNT / 2;
+const SLOW_PER_ACCOUNT = ATTEMPTS_PER_ACCOUNT / 2;
 /** Endpoints that took longer for an answer share half of the attempts, so that the other half is quick at any time. */
 const SLOW_MS = 2_000;
 export const SLOW_AT_ONCE = ATTEMPTS_AT_ONCE / 2;

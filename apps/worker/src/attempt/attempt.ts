@@ -188,6 +188,9 @@ export class Attempt {
     if (extraData === null) return finished('credentials_lost', CREDENTIALS_LOST);
     // A charge never exceeds the hold: a run that ended before its first heartbeat would cost less than its time.
     if (this.claimed.isHoldShort) await this.lease.beat();
+    if (this.slot.isSick && !this.over.aborted) {
+      return this.leftToAnother('its engine restarted, or was away, before the run');
+    }
     const outputDir = this.files.outputs;
     const work = { runId: randomUUID(), cacheScope: accountId, ...staged, models, outputDir, maxOutputs, extraData };
     this.hasBegun = true;

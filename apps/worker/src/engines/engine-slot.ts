@@ -23,6 +23,8 @@ const SILENT = 'The engine does not report its health.';
 export class EngineSlot {
   /** Runs that the engine has not settled. */
   private unsettled = 0;
+  /** Attempts that have this engine, or wait for it. */
+  private entered = 0;
   private sick = false;
   /** It has a run that it did not end when asked, and could not be replaced. */
   private isStuck = false;
@@ -55,7 +57,8 @@ export class EngineSlot {
 
   /**
    * Whether it can be given no run: it has lost the last one, or was idle and not ready, and has not reported to be ready
-   * since, or has not been warmed up since. A run on such an engine would only cost the job one of its attempts.
+   * since, or has not been warmed up since. A run on such an engine would only cost the job one of its attempts. It may become so while
+   * an attempt that has it is not yet run.
    */
   get isSick(): boolean {
     return this.sick;
@@ -69,9 +72,14 @@ export class EngineSlot {
     const health = await this.askHealth();
     if (this.unsettled > 0) return health;
     if (!health.ready) this.warmth.lose();
-    this.sick = !health.ready || !this.warmth.restore();
+    this.sick = !health.ready || !this.isRestored();
     const { problem } = this.warmth;
     return health.ready && problem !== null ? { ...health, ready: false, problem } : health;
+  }
+
+  /** A warm-up exchanges the models that the engine is shown: none begins while an attempt has the engine, which leaves a sick one. */
+  private isRestored(): boolean {
+    return this.entered > 0 ? this.warmth.isWarm : this.warmth.restore();
   }
 
   private async askHealth(): Promise<EngineHealth> {
@@ -95,7 +103,8 @@ export class EngineSlot {
     const before = this.vacant;
     const entered = new AbortController();
     let leave = (): void => undefined;
-    const gone = new Promise<void>((resolve) => (leave = resolve));
+    const gone = new Promise<void>((resolve) => (leave = resolve)).then(() => void (this.entered -= 1));
+    this.entered += 1;
     this.vacant = before.then(() => gone);
     await Promise.race([before, aborted(signal, entered.signal)]);
     entered.abort(SETTLED);

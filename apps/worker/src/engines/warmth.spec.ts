@@ -88,6 +88,38 @@ describe('an engine that was warmed up', () => {
     expect(slot.isSick).toBe(false);
   });
 
+  it('is not while an attempt has it, which its models are shown to, and gets no run meanwhile', async () => {
+    const slot = await warmSlot();
+    const leave = await slot.enter(new AbortController().signal);
+    health = AWAY;
+    await slot.health();
+    health = WELL;
+    await slot.health();
+    expect([warmUps, slot.isSick]).toEqual([1, true]);
+    leave();
+    leave();
+    await slot.health();
+    await settled();
+    await slot.health();
+    expect([warmUps, slot.isSick]).toEqual([2, false]);
+  });
+
+  it('is not while an attempt waits for it either, which would be shown its models beside the warm-up', async () => {
+    const slot = await warmSlot();
+    const signal = new AbortController().signal;
+    const leave = await slot.enter(signal);
+    const next = slot.enter(signal);
+    health = AWAY;
+    await slot.health();
+    health = WELL;
+    leave();
+    await slot.health();
+    expect(warmUps).toBe(1);
+    (await next)();
+    await slot.health();
+    expect(warmUps).toBe(2);
+  });
+
   it('says why it cannot be, and is tried again after pauses that grow', async () => {
     const slot = await warmSlot();
     warmUp = () => Promise.reject(new Error('node 3: no such model'));

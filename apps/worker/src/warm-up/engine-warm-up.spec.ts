@@ -73,4 +73,29 @@ describe('the warm-up of an engine', () => {
     );
     await expect(warmUpOf(workflow, 20).run(engine)).rejects.toThrow('it took longer than 0 s');
   });
+
+  it('begins after the one before has ended, which takes its models from the engine then', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+    try {
+      const ends: (() => void)[] = [];
+      const engine = engineOf(() => new Promise((resolve) => ends.push(() => resolve({ status: 'succeeded' }))));
+      const warmUp = warmUpOf(workflow);
+      const ran = async (count: number): Promise<void> => {
+        while (ends.length < count) await new Promise(setImmediate);
+      };
+      const first = expect(warmUp.run(engine)).rejects.toThrow('it took longer than 60 s');
+      await ran(1);
+      await jest.advanceTimersByTimeAsync(70_000);
+      await first;
+      const second = warmUp.run(engine);
+      for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+      expect(ends).toHaveLength(1);
+      ends[0]?.();
+      await ran(2);
+      ends[1]?.();
+      expect(await second).toEqual({ modelsMs: null, warmUpMs: expect.any(Number) as number });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
 });

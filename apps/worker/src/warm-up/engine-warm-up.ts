@@ -39,6 +39,9 @@ const SCOPE = 'warm-up';
  * job waits on an engine that has not done it.
  */
 export class EngineWarmUp {
+  /** Of each engine the last that began, until it has ended: it may outlast its time, and takes its models from the engine at its end. */
+  private readonly latest = new WeakMap<Engine, Promise<unknown>>();
+
   constructor(private readonly parts: WarmUpParts) {}
 
   /** @throws WarmUpFailed when the graph does not succeed in time; what else is wrong as it is. */
@@ -57,7 +60,7 @@ export class EngineWarmUp {
       timer.signal.addEventListener('abort', () => clearTimeout(give));
     });
     try {
-      const times = await Promise.race([this.runWithin(engine, warmUp, over), late]);
+      const times = await Promise.race([this.runNext(engine, warmUp, over), late]);
       logger.info(times, 'the engine is warmed up');
       return times;
     } catch (error) {
@@ -65,6 +68,20 @@ export class EngineWarmUp {
     } finally {
       timer.abort();
     }
+  }
+
+  /** Run it once the one before has ended, within its own time. */
+  private runNext(engine: Engine, warmUp: WarmUp, signal: AbortSignal): Promise<WarmUpTimes> {
+    const before = this.latest.get(engine) ?? Promise.resolve();
+    const own = before.then(() => {
+      signal.throwIfAborted();
+      return this.runWithin(engine, warmUp, signal);
+    });
+    this.latest.set(
+      engine,
+      own.catch(() => undefined),
+    );
+    return own;
   }
 
   private async runWithin(engine: Engine, { workflow, accountId }: WarmUp, signal: AbortSignal): Promise<WarmUpTimes> {

@@ -24,15 +24,15 @@ export interface SaltedNode {
   everyRun: boolean;
   /** It carries a text of this run alone already. */
   isUnique: boolean;
-  /** What distinguishes the contents of the models that it names and that were lent to the run; empty for none. */
+  /** What distinguishes the contents of the models that were lent to the run and that it may load; empty for none. */
   lent: string;
 }
 
 /**
  * Which nodes carry a salt, and which. Every result is kept apart by `cacheScope`, except loaded models: nodes that give
  * only models, made of nothing but such, are shared by all scopes, because a checkpoint is no one's result and loading it
- * again costs seconds. A node that names a model which was lent to the run is shared by those that have been lent the same content:
- * to others the name means another, or nothing. Nodes that report run in every run.
+ * again costs seconds. A node that may load a model which was lent to the run is shared by those that have been lent the same content:
+ * to others its name means another, or nothing. Nodes that report run in every run.
  *
  * @param nodes in an order in which each stands after its ancestors
  */
@@ -61,10 +61,20 @@ function saltOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
+/** Whether a type of inputs and outputs is one of loaded models. */
+export function isModelType(type: string): boolean {
+  return MODEL_TYPES.has(type);
+}
+
+/** Whether a node gives a loaded model, beside other things or alone. */
+export function givesModel({ outputs }: NodeClass): boolean {
+  return outputs.some(({ type }) => isModelType(type));
+}
+
 function givesModelsOnly({ outputs, inputs }: NodeClass): boolean {
   return (
     outputs.length > 0 &&
-    outputs.every(({ type }) => MODEL_TYPES.has(type)) &&
+    outputs.every(({ type }) => isModelType(type)) &&
     Object.values(inputs).every(({ file }) => file === undefined)
   );
 }

@@ -1,16 +1,10 @@
 import type { InputSpec, NodeCatalogue, NodeClass, RunLimits } from '@millrace/contracts';
-import {
-  isLinkedPath,
-  linkOf,
-  modelFilesOfNode,
-  type GraphNode,
-  type JsonNode,
-  type WorkflowGraph,
-} from '@millrace/workflow';
+import { isLinkedPath, linkOf, type GraphNode, type JsonNode, type WorkflowGraph } from '@millrace/workflow';
 import { nodeFolder, prefixBase, runFolder } from '../files';
 import { SALT_INPUT, type SaltedNode } from './cache-salt';
 import { InputRefusal, postedValue } from './graph-input';
 import { refusal } from './graph-refusal';
+import { LentModels } from './lent-models';
 
 export interface GraphToSanitise {
   /** The submitted graph, API format. */
@@ -38,11 +32,13 @@ export class NodeSanitiser {
   readonly saveFolders = new Map<string, string>();
   private readonly depths = new Map<string, number>();
   private readonly ordinals = new Map<string, number>();
+  private readonly lentModels: LentModels;
 
   constructor(
     private readonly work: GraphToSanitise,
     private readonly needed: ReadonlySet<string>,
   ) {
+    this.lentModels = new LentModels(work.models ?? new Map());
     for (const id of work.graph.nodes.keys()) if (needed.has(id)) this.ordinals.set(id, this.ordinals.size + 1);
   }
 
@@ -71,15 +67,7 @@ export class NodeSanitiser {
     this.depths.set(id, depth);
     const everyRun = nodeClass.outputNode || this.work.reportingClasses.has(node.classType);
     const isUnique = this.savesUnder(node, nodeClass) !== null;
-    return { nodeClass, ancestors, everyRun, isUnique, lent: this.lentTo(node) };
-  }
-
-  private lentTo(node: GraphNode): string {
-    const { models } = this.work;
-    if (models === undefined || models.size === 0) return '';
-    return modelFilesOfNode(node)
-      .flatMap((name) => models.get(name) ?? [])
-      .join(' ');
+    return { nodeClass, ancestors, everyRun, isUnique, lent: this.lentModels.mayLoad(node, nodeClass) };
   }
 
   /** The node's text as it is posted. */

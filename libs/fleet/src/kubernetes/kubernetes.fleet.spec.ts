@@ -204,6 +204,49 @@ describe('the fleet of a Kubernetes cluster', () => {
     expect((await running(1)).map(({ id }) => id)).toEqual([busy?.id]);
   });
 
+  it('gives the room of one that leaves to one that waits for it, which Kubernetes would choose in its place', async () => {
+    cluster.standIn.pods.nodes.splice(0, 2, { name: 'only', labels: {}, gpus: 1 });
+    await apply(1, { engineClass: gpu });
+    const [first] = await running(1);
+    await apply(2, { engineClass: gpu });
+    const waiting = (await members()).filter(({ phase }) => phase === 'starting');
+    expect(waiting).toMatchObject([{ reason: expect.stringContaining('nodes have the GPU') as string }]);
+    const leaving = [first?.id ?? ''];
+    await apply(1, { engineClass: gpu, leaving });
+    const [next] = await eventually('the next one to run', async () => {
+      cluster.standIn.pods.scheduleAll();
+      const all = await members();
+      return all.length === 1 && all[0]?.phase === 'running' && all[0].id !== first?.id && all;
+    });
+    await apply(1, { engineClass: gpu });
+    expect((await running(1)).map(({ id }) => id)).toEqual([next?.id]);
+    expect(deployment()?.spec.replicas).toBe(1);
+  });
+
+  it('lets one go, too, where Kubernetes would choose another whose image is not there yet', async () => {
+    await apply(1);
+    const [first] = await running(1);
+    const pulled = cluster.standIn.pods.all;
+    await apply(2);
+    const second = (await running(2)).find(({ id }) => id !== first?.id)?.id ?? '';
+    Object.assign(pulled.get(second)?.status ?? {}, { phase: 'Pending', conditions: [] });
+    await fleet.observe();
+    await apply(1, { leaving: [first?.id ?? ''] });
+    expect((await running(1)).map(({ id }) => id)).not.toEqual([first?.id]);
+  });
+
+  it('keeps a busy one that is not ready where others have no node', async () => {
+    await apply(2, { engineClass: gpu });
+    const [busy, idle] = await running(2);
+    await apply(3, { engineClass: gpu });
+    const pod = cluster.standIn.pods.all.get(busy?.id ?? '');
+    if (pod === undefined) throw new Error('there is no pod');
+    pod.status.conditions = pod.status.conditions.filter(({ type }) => type !== 'Ready');
+    await fleet.observe();
+    await apply(2, { engineClass: gpu, leaving: [idle?.id ?? ''] });
+    expect((await members()).map(({ phase }) => phase).sort()).toEqual(['running', 'running', 'starting']);
+  });
+
   it('lets the ReplicaSet choose the one that leaves, so that none is started in its place', async () => {
     await apply(3);
     const [first, second, third] = await running(3);

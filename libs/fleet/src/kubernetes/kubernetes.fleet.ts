@@ -14,7 +14,7 @@ import {
   type FleetIdentity,
   type PoolTemplates,
 } from './pool-deployment';
-import { isActive, wouldGo } from './victims';
+import { hasBegun, isActive, wouldGo } from './victims';
 
 /** What the workers of a cluster are made with. */
 export interface KubernetesWorkers {
@@ -119,8 +119,10 @@ export class KubernetesFleet implements Fleet {
 
   /**
    * See that of these pods just those go. Where others are started in their place, they are deleted by name. Where there are to be
-   * fewer, they get the deletion cost of leaving, and the ReplicaSet chooses them when it is made smaller. Where it would choose a
-   * worker that stays, because that is not ready at this moment, nothing goes: the next order tries again.
+   * fewer, they get the deletion cost of leaving, and the ReplicaSet chooses them when it is made smaller. It chooses pods without a node
+   * or an image before them, which may wait for their very room: they are deleted by name too then, and only pods that run nothing come
+   * and go until there are as many as are to stay. Where it would choose a worker that stays, because that is not ready at this moment,
+   * nothing goes: the next order tries again.
    *
    * @param wanted pods; those that stay are not stopped where it is less.
    * @returns how many stay, and how many the Deployment is to have from now on.
@@ -136,8 +138,10 @@ export class KubernetesFleet implements Fleet {
       for (const pod of going) await this.cluster.deletePod(pod);
       return { staying, replicas: wanted };
     }
-    if (!wouldGo(active, going)) return { staying, replicas: active.length };
+    const begun = active.filter((pod) => going.includes(pod) || hasBegun(pod));
+    if (!wouldGo(begun, going)) return { staying, replicas: active.length };
     for (const pod of going) await this.cluster.markLeaving(pod);
+    if (!wouldGo(active, going)) for (const pod of going) await this.cluster.deletePod(pod);
     return { staying, replicas: staying };
   }
 

@@ -13,6 +13,13 @@ export function isActive({ metadata, status }: PodObject): boolean {
   return metadata.deletionTimestamp === undefined && status?.phase !== 'Failed' && status?.phase !== 'Succeeded';
 }
 
+const phaseOf = ({ status }: PodObject): string => status?.phase ?? 'Pending';
+
+/** Whether anything can run in it: not before it has a node and images there. */
+export function hasBegun(pod: PodObject): boolean {
+  return phaseOf(pod) !== 'Pending';
+}
+
 /**
  * Whether a ReplicaSet that is made smaller by as many pods as are leaving would choose just these, once they have the deletion
  * cost of leaving. It takes pods without a node first, then those that do not run, then those that are not ready, and only then
@@ -23,7 +30,7 @@ export function isActive({ metadata, status }: PodObject): boolean {
 export function wouldGo(active: readonly PodObject[], leaving: readonly PodObject[]): boolean {
   const rank = (pod: PodObject): number => {
     if (pod.spec?.nodeName === undefined) return 0;
-    const phase = PHASES.indexOf(pod.status?.phase ?? 'Pending');
+    const phase = PHASES.indexOf(phaseOf(pod));
     return phase < 2 ? 1 + phase : isReady(pod) ? 4 : 3;
   };
   const staying = active.filter((pod) => !leaving.includes(pod));

@@ -98,7 +98,7 @@ export const FLEET_GUARDS = [
   of(
     'Kubernetes does not choose a busy worker',
     KUBERNETES,
-    'if (!wouldGo(active, going)) return { staying, replicas: active.length };',
+    'if (!wouldGo(begun, going)) return { staying, replicas: active.length };',
     '',
     CLUSTERS,
   ),

@@ -262,6 +262,38 @@ describe('a step for a pool', () => {
     expect([both.order?.size, both.drain]).toEqual([2, ['w-a']]);
   });
 
+  describe('lets an old one that was never ready go at once', () => {
+    const why = 'image cannot be pulled: not found';
+    const broken = member('o', { revision: 'old', phase: 'starting', reason: why });
+    const lacking = member('f', { phase: 'starting', reason: '0/1 nodes have the GPU' });
+    const unready = worker('o', { ready: false, wasReady: false });
+    it.each<[string, Partial<PoolFacts>]>([
+      ['while the new one lacks its room', { demand: demand(1), members: [broken, lacking] }],
+      ['before the new one is there', { demand: demand(1), members: [broken] }],
+      ['beside a new one that is ready', { demand: demand(2), members: [broken, member('f')], workers: [worker('f')] }],
+      ['where the deployment is stopped', { pool: { ...pool, stopped: true }, members: [broken] }],
+      ['where none is wanted', { members: [broken], group: { ...NEW_GROUP, surplusSince: ago(600) } }],
+      ['whose worker is up', { demand: demand(1), members: [broken, lacking], workers: [unready] }],
+    ])('%s', (_when, facts) => {
+      const { drain, order } = plan(facts);
+      expect([drain, order?.leaving]).toEqual([[], ['o']]);
+    });
+
+    it('and keeps one that was ready, or is busy, until another one is ready in its place', () => {
+      const was = worker('o', { ready: false });
+      const step = plan({ demand: demand(1), members: [broken, lacking], workers: [was] });
+      expect([step.drain, step.order?.leaving]).toEqual([[], []]);
+      const busy = plan({ demand: demand(1, ['o']), members: [broken, lacking], workers: [unready] });
+      expect([busy.drain, busy.order?.leaving]).toEqual([[], []]);
+    });
+
+    it('beside which none of the ready ones goes that is still needed', () => {
+      const members = [broken, member('a', { revision: 'old' }), lacking];
+      const { drain, order } = plan({ demand: demand(1), members, workers: [worker('a')] });
+      expect([drain, order?.leaving, order?.size]).toEqual([[], ['o'], 2]);
+    });
+  });
+
   it('keeps what is wanted of the new revision while a busy worker of the old one finishes its job', () => {
     const old = member('a', { revision: 'old' });
     const busy = { demand: demand(1, ['a']), members: [old, member('b')] };

@@ -111,9 +111,9 @@ export function planPool(facts: PoolFacts): PoolPlan {
   return { drain, order, group: { ...shown, stuck, ...stateOf(facts, staff, shown) } };
 }
 
-/** Who is to go: the overdue, those that have drained, and of those that are too many the ones that are idle or not ready. */
+/** Who is to go: the overdue, the superseded, those that have drained, and of those that are too many the ones that are idle or not ready. */
 function leavers(facts: PoolFacts, staff: Staff, wanted: number): { drain: string[]; leaving: string[] } {
-  const { staying, ready, fitting, outdated, draining, overdue } = staff;
+  const { staying, ready, fitting, outdated, draining, overdue, superseded } = staff;
   const isIdle = idleIn(facts);
   // Workers of another revision go when others are ready in their place.
   const spare = (outdated.length > 0 ? ready.length : staying.length) - wanted;
@@ -129,7 +129,7 @@ function leavers(facts: PoolFacts, staff: Staff, wanted: number): { drain: strin
   const unready = going.filter(({ worker }) => worker?.ready !== true);
   return {
     drain: going.flatMap(({ worker }) => (worker?.ready === true ? [worker.id] : [])),
-    leaving: [...overdue, ...[...over, ...unready].map(({ member }) => member)].map(({ id }) => id),
+    leaving: [...overdue, ...superseded, ...[...over, ...unready].map(({ member }) => member)].map(({ id }) => id),
   };
 }
 

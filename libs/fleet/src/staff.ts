@@ -18,6 +18,8 @@ export interface Staff {
   fitting: StaffMember[];
   /** Of those that stay, the ones of another revision, which are replaced. */
   outdated: StaffMember[];
+  /** Those of another revision that were never ready, and are idle: they do not stay, and hold room that is needed. */
+  superseded: Member[];
   /** Those that are draining, and not yet asked to stop. */
   draining: StaffMember[];
   /** Those that did not come up, or ended. */
@@ -37,7 +39,7 @@ export function staffOf(
   now: Date,
 ): Staff {
   const staff: Staff = {
-    ...{ staying: [], ready: [], fitting: [], outdated: [] },
+    ...{ staying: [], ready: [], fitting: [], outdated: [], superseded: [] },
     ...{ draining: [], failed: [], lost: [], overdue: [] },
   };
   for (const member of members) {
@@ -51,6 +53,7 @@ export function staffOf(
       const late = `not ready ${worker?.wasReady === true ? 'for' : 'within'} ${engineClass?.startSeconds} s`;
       staff.failed.push({ member, reason: what === null ? late : `${late}: ${what}` });
     } else if (worker?.draining === true) staff.draining.push({ member, worker });
+    else if (isSuperseded(member, worker, engineClass, busy)) staff.superseded.push(member);
     else {
       const one = { member, worker };
       staff.staying.push(one);
@@ -70,6 +73,20 @@ export function isWorkerOf(
   { host, pid }: Pick<PoolWorker, 'host' | 'pid'>,
 ): boolean {
   return host === member.host && (member.pid ?? pid) === pid;
+}
+
+/**
+ * It has served nobody, and what comes in its place is of the class as it is now: a wrong image, say, that its operator has corrected. Of a
+ * class that is gone none comes.
+ */
+function isSuperseded(
+  member: Member,
+  worker: PoolWorker | null,
+  engineClass: EngineClass | null,
+  busy: ReadonlySet<string>,
+): boolean {
+  if (engineClass === null || engineClass.retiredAt !== null || member.revision === engineClass.revision) return false;
+  return worker === null || (!worker.wasReady && !busy.has(worker.id));
 }
 
 /**

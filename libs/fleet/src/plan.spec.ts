@@ -126,6 +126,21 @@ describe('a step for a pool', () => {
     expect([drain, order?.leaving]).toEqual([[], ['b']]);
   });
 
+  it('lets what waits for room go before what comes up on a machine', () => {
+    const room = (lackedSince: Date | null): Partial<Member> => ({
+      phase: 'starting',
+      room: { needs: '', lackedSince },
+    });
+    const [comes, waits] = [member('a', room(null)), member('b', room(ago(1)))];
+    for (const members of [
+      [comes, waits],
+      [waits, comes],
+    ]) {
+      const step = plan({ members, pool: { ...pool, minWorkers: 1 }, group: { ...NEW_GROUP, surplusSince: ago(60) } });
+      expect(step.order?.leaving).toEqual(['b']);
+    }
+  });
+
   it('lets the workers of a stopped deployment go when they are idle, and starts none', () => {
     const stopped = { ...pool, stopped: true, minWorkers: 2 };
     expect(plan({ pool: stopped, demand: demand(3) }).order?.size).toBe(0);

@@ -119,7 +119,9 @@ function leavers(facts: PoolFacts, staff: Staff, wanted: number): { drain: strin
   const spare = (outdated.length > 0 ? ready.length : staying.length) - wanted;
   // A busy one of another revision is spare and cannot go. No other one goes for it that would be started again at once.
   const spareFitting = fitting.length - (facts.pool.stopped ? 0 : wanted);
-  const idle = staying.filter(isIdle).sort((a, b) => Number(ready.includes(a)) - Number(ready.includes(b)));
+  // First what waits for room, then what comes up in the room that it has.
+  const progress = (one: StaffMember): number => (ready.includes(one) ? 2 : one.member.room?.lackedSince ? 0 : 1);
+  const idle = staying.filter(isIdle).sort((a, b) => progress(a) - progress(b));
   const going = [
     ...idle.filter((one) => outdated.includes(one)),
     ...idle.filter((one) => fitting.includes(one)).slice(0, Math.max(0, spareFitting)),

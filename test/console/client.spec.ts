@@ -91,6 +91,32 @@ describe('an act that is sent once', () => {
     expect(keys[1]).toBe(keys[0]);
   });
 
+  it('keeps the key of two that were sent at once, of which one was refused and the other had no answer', async () => {
+    const keys: string[] = [];
+    let refuse = (_: unknown): void => undefined;
+    const awaited = new Promise((resolve) => (refuse = resolve));
+    const first = errorOf(
+      sendOnce(
+        'both',
+        under(keys, () => awaited.then(refused)),
+      ),
+    );
+    const second = errorOf(
+      sendOnce(
+        'both',
+        under(keys, async () => {
+          refuse(1);
+          await first;
+          return unknown();
+        }),
+      ),
+    );
+    await Promise.all([first, second]);
+    expect(isUnanswered('both')).toBe(true);
+    await sendOnce('both', under(keys, done));
+    expect(new Set(keys).size).toBe(1);
+  });
+
   it.each([
     ['it was refused at once', [refused]],
     ['the service knows the key with other content, so that it was done', [unknown, reused]],

@@ -29,12 +29,18 @@ export async function sendOnce<T>(act: string, send: (key: string) => Promise<T>
   unanswered.set(act, key);
   try {
     const answer = await send(key);
-    unanswered.delete(act);
+    forget(act, key);
     return answer;
   } catch (error) {
-    if (isDefinite(error, earlier === undefined)) unanswered.delete(act);
+    // Of two that were sent at once the other's end may have been the first, and have let the key go.
+    if (isDefinite(error, earlier === undefined)) forget(act, key);
+    else unanswered.set(act, key);
     throw error;
   }
+}
+
+function forget(act: string, key: string): void {
+  if (unanswered.get(act) === key) unanswered.delete(act);
 }
 
 function isDefinite(error: unknown, isFirstTry: boolean): boolean {

@@ -22,7 +22,10 @@ export function BatchActions({ batch, place, mayWrite }: BatchActionsProps): Rea
   const failed = batch.counts.failed + batch.counts.expired;
   const retry = useMutation({
     mutationFn: () =>
-      sendOnce(`retry the failed jobs of ${batch.id}`, (key) => retryBatch(place, ['failed', 'expired'], key)),
+      // Once the page shows that they were tried again, another press is for those that failed since.
+      sendOnce(`retry the failed jobs of ${batch.id}, after ${batch.retry_count} times`, (key) =>
+        retryBatch(place, ['failed', 'expired'], key),
+      ),
     onSuccess: async (now) => {
       notify(failed === 1 ? 'One job is tried again' : `${failed} jobs are tried again`);
       client.setQueryData(batchQuery(place).queryKey, now);

@@ -135,13 +135,14 @@ describe('a lock', () => {
       ['here', {}],
       ['on this machine before it was started again', { boot: 'other' }],
       ['in a container of this machine before that was started again', { boot: 'other', pids: 'pid:[1]' }],
+      ['on this machine before it was given another name', { host: 'other' }],
     ])('%s is taken over', async (_what, place) => {
       write(place);
       expect(await tryLock(path())).toBeInstanceOf(Lock);
     });
 
     it('keeps a data folder from a second stack, and says what to do', async () => {
-      write({ host: 'other' });
+      write({ host: 'other', boot: 'other' });
       renameSync(path(), join(folder, 'supervisor.lock'));
       await expect(claimFolder(new Scope(), folder)).rejects.toThrow(
         `(other, pid ${process.pid}): stop it there, or choose another --data. If it runs no longer, remove ${folder}/supervisor.lock.`,

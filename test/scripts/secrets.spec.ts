@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -27,6 +28,13 @@ describe('the secrets of a data folder', () => {
     utimesSync(path, 1, 1);
     expect(readSecrets(path)).toEqual(first);
     expect([statSync(path).mtimeMs, readdirSync(folder)]).toEqual([1_000, ['secrets.json']]);
+  });
+
+  it('become those of their user alone again where a copy that was put back can be read by others', () => {
+    const first = readSecrets(path);
+    chmodSync(path, 0o644);
+    expect(readSecrets(path)).toEqual(first);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
   it('get those that are missing, and keep the others', () => {

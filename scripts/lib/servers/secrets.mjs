@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { Failure } from '../command/index.mjs';
 import { parseJson, writeJson } from '../system/index.mjs';
 
@@ -36,8 +36,14 @@ export function readSecrets(path) {
     adminToken: kept.adminToken ?? randomBytes(24).toString('hex'),
     secretKey: kept.secretKey ?? randomBytes(32).toString('base64'),
   };
-  if (NEEDED.some((name) => kept[name] === undefined)) saveSecrets(path, secrets);
+  // Also where only its mode is not its owner's alone, as of a copy that was put back.
+  if (NEEDED.some((name) => kept[name] === undefined) || isOpenToOthers(path)) saveSecrets(path, secrets);
   return secrets;
+}
+
+/** @param {string} path */
+function isOpenToOthers(path) {
+  return ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
 }
 
 /**

@@ -21,6 +21,8 @@ import {
 const TEMPORARY = join(HOME, 'tmp');
 /** A folder whose owner has not yet locked it is nobody's only after this time. */
 const UNCLAIMED_LIMIT_MS = 60 * 60 * 1000;
+/** No command keeps a temporary folder for longer: of one that another host or container took nothing else can be known here. */
+const LONGEST_MS = 24 * 60 * 60 * 1000;
 const LOCK = 'supervisor.lock';
 const PROCESSES = 'processes.json';
 
@@ -108,13 +110,23 @@ export async function temporaryFolder(scope, purpose) {
   return claimFolder(scope, path);
 }
 
+/**
+ * @param {ReturnType<typeof readLock>} lock of a temporary folder
+ * @param {number} ageMs
+ */
+function isInUse(lock, ageMs) {
+  if (lock === undefined) return ageMs < UNCLAIMED_LIMIT_MS;
+  const holder = holderOf(lock);
+  return holder !== undefined && (holder.host === undefined || ageMs < LONGEST_MS);
+}
+
 async function clearAbandoned() {
   for (const name of readdirSync(TEMPORARY)) {
     const folder = new DataFolder(join(TEMPORARY, name));
     const lock = readLock(folder.at(LOCK));
     const { mtimeMs = Date.now(), uid } = statSync(folder.path, { throwIfNoEntry: false }) ?? {};
     if (uid !== process.getuid?.()) continue;
-    if (lock ? holderOf(lock) : Date.now() - mtimeMs < UNCLAIMED_LIMIT_MS) continue;
+    if (isInUse(lock, Date.now() - mtimeMs)) continue;
     await endLeftovers(folder);
     rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
   }

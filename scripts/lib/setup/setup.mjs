@@ -1,5 +1,6 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { say } from '../command/index.mjs';
+import { Failure, say } from '../command/index.mjs';
 import { generateClient } from '../prisma/index.mjs';
 import { prepareServers } from '../servers/index.mjs';
 import { HOME, Lock, tryLock } from '../system/index.mjs';
@@ -7,6 +8,8 @@ import { build } from './build.mjs';
 import { installPackages } from './packages.mjs';
 
 const POLL_MS = 100;
+/** No set-up takes longer. */
+const LONGEST_MS = 30 * 60 * 1000;
 
 /**
  * Bring the checkout to where its programs run: packages, database client, build. Commands that begin at the same time in
@@ -37,6 +40,10 @@ async function waitForLock(scope) {
     const held = await tryLock(path);
     if (held instanceof Lock) return held;
     const where = held.host === undefined ? '' : ` on ${held.host}; if it runs no longer, remove ${path}`;
+    const { mtimeMs = Date.now() } = statSync(path, { throwIfNoEntry: false }) ?? {};
+    if (held.host !== undefined && Date.now() - mtimeMs > LONGEST_MS) {
+      throw new Failure(`A set-up that began more than half an hour ago holds ${path} (pid ${held.pid}${where}).`);
+    }
     if (!announced) say(`  Waiting for another command's set-up (pid ${held.pid}${where}) …`);
     await scope.pause(POLL_MS);
   }

@@ -92,7 +92,8 @@ export function ownPlace() {
  */
 export function isElsewhere(place) {
   const own = ownPlace();
-  return place.host !== own.host || (place.pids !== own.pids && place.boot === own.boot);
+  // The name of a machine may change while it runs. One that was started again has none of its processes left.
+  return place.boot === own.boot ? place.pids !== own.pids : place.host !== own.host;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { OwnStart, WorkerState } from '@millrace/deployments';
 import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimResult, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
-import { Attempt, type AttemptParts } from './attempt';
+import { Attempt, modelsLeft, type AttemptParts } from './attempt';
 import { DiskModels } from './disk-models';
 import { EngineSlots, PublishedCatalogue, type EngineSlot, type Release } from './engines';
 import { HEARTBEAT_EVERY_MS, PoolMembership, type MembershipParts } from './pool-membership';
@@ -66,7 +66,7 @@ export class PoolWorker {
       registry.publish(identity.poolId, kindOf(engines), catalogue);
     const warmUp = warmUpOf(parts, () => this.catalogue.current);
     this.disk = new DiskModels(parts.disk ?? null, logger);
-    this.slots = new EngineSlots(engines, logger, (engine) => warmUp.run(engine));
+    this.slots = new EngineSlots(engines, logger, (engine) => warmUp.run(engine), modelsLeft(parts.attempt));
     this.membership = new PoolMembership(parts);
     const showsLibrary = engines.every((engine) => (parts.attempt.models?.(engine) ?? null) !== null);
     this.catalogue = new PublishedCatalogue(engines, publish, logger, showsLibrary);

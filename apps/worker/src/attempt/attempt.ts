@@ -265,6 +265,7 @@ export class Attempt {
   private async brokenOff(error: unknown): Promise<AttemptEnd> {
     this.logger.error({ err: error }, 'an attempt broke off');
     // Before the attempt is given back: this worker must not be the next to get it.
+    this.slot.distrust();
     await this.parts.workFolder.suspect();
     const { end } = this.lease;
     if (end === 'lost') return { kind: 'lease_lost' };

@@ -1,4 +1,5 @@
 import type { ModelFile, NodeCatalogue } from '@millrace/contracts';
+import type { Engine } from '@millrace/engines';
 import { resubmitAdvice, type ClaimedAttempt, type JobFailure, type RoomLack } from '@millrace/jobs';
 import { ModelUnavailable, type EngineLinks, type ModelCache, type StagingProgress } from '@millrace/model-cache';
 import type { Logger } from '@millrace/platform';
@@ -12,11 +13,33 @@ export interface EngineModels {
   links: EngineLinks;
 }
 
+interface EngineModelsOf {
+  models?: (engine: Engine) => Pick<EngineModels, 'links'> | null;
+}
+
 /** The machine has no room for the models of an attempt: another may have. The message is a part of a sentence. */
 export class NoRoomForModels extends Error {
   constructor(readonly lack: RoomLack) {
     super(lack.message.charAt(0).toLowerCase() + lack.message.slice(1).replace(/\.$/, ''));
   }
+}
+
+/**
+ * Takes from an idle engine what a run before was shown, where that could not be done then.
+ *
+ * @returns why it cannot be done; null: the engine is shown nothing. Never rejects.
+ */
+export function modelsLeft(of: EngineModelsOf): (engine: Engine) => Promise<string | null> {
+  return async (engine) => {
+    const links = of.models?.(engine)?.links;
+    if (links?.mayShowModels !== true) return null;
+    try {
+      await links.clear();
+      return null;
+    } catch (error) {
+      return `Models of a run before cannot be taken from the engine: ${(error as Error).message}`;
+    }
+  };
 }
 
 /** What of the library a run needs, and what its engine is shown: for the time of the run alone. */

@@ -16,6 +16,7 @@ import { Metrics, createLogger } from '@millrace/platform';
 import { ComfyuiSimulator, createTestFolder, eventually, type TestFolder } from '@millrace/testing';
 import { EngineSlot } from '../engines/engine-slot';
 import { Attempt, type AttemptParts } from './attempt';
+import { modelsLeft } from './model-staging';
 import { claimedAttempt } from './fixtures/claimed-attempt';
 import { Surroundings } from './fixtures/surroundings';
 import { OutOfReach } from './out-of-reach';
@@ -153,6 +154,21 @@ describe('an attempt whose model is in the library alone', () => {
     // What shows nothing needs no clearing.
     await run('third');
     expect(failing).toHaveBeenCalledTimes(4);
+  });
+
+  it('keeps an engine from being given runs while it cannot be taken from it, and is taken from it once it can', async () => {
+    const left = modelsLeft({ models: () => ({ links }) });
+    const slot = new EngineSlot(engine, logger, undefined, null, () => left(engine));
+    const clear = jest.spyOn(links, 'clear').mockRejectedValue(new Error('EROFS: read-only file system'));
+    await links.add(join(folder.path, 'none'), { folder: 'loras', name: 'left.safetensors' }).catch(() => undefined);
+    expect(await slot.health()).toMatchObject({
+      ready: false,
+      problem: 'Models of a run before cannot be taken from the engine: EROFS: read-only file system',
+    });
+    expect(slot.isSick).toBe(true);
+    clear.mockRestore();
+    expect(await slot.health()).toMatchObject({ ready: true });
+    expect([slot.isSick, links.mayShowModels]).toEqual([false, false]);
   });
 
   it('is not loaded again by the engine where the content is the same, whichever account it is for', async () => {

@@ -38,6 +38,48 @@ const run = (slot: EngineSlot, signal = new AbortController().signal): Promise<E
   slot.run(WORK, { signal, onEvent: () => undefined });
 
 describe('an engine in its slot', () => {
+  it('is given nothing while it has a fault of its own, which is looked at only while no attempt has it', async () => {
+    let fault: string | null = 'Models of a run before cannot be taken from the engine.';
+    const look = jest.fn(() => Promise.resolve(fault));
+    const slot = new EngineSlot(scripted({}), pino({ level: 'silent' }), BOUNDS, null, look);
+    expect(await slot.health()).toMatchObject({ ready: false, problem: fault });
+    expect(slot.isSick).toBe(true);
+    const leave = await slot.enter(new AbortController().signal);
+    fault = null;
+    await slot.health();
+    expect(look).toHaveBeenCalledTimes(1);
+    leave();
+    await new Promise(setImmediate);
+    expect(await slot.health()).toEqual(WELL);
+    expect(slot.isSick).toBe(false);
+  });
+
+  it('is not had by an attempt before its fault has been looked at', async () => {
+    let end = (_: string | null): void => undefined;
+    const look = (): Promise<string | null> => new Promise((resolve) => (end = resolve));
+    const slot = new EngineSlot(scripted({}), pino({ level: 'silent' }), BOUNDS, null, look);
+    const health = slot.health();
+    await new Promise(setImmediate);
+    let isHad = false;
+    const entered = slot.enter(new AbortController().signal).then((leave) => {
+      isHad = true;
+      leave();
+    });
+    await new Promise(setImmediate);
+    expect(isHad).toBe(false);
+    end(null);
+    await Promise.all([health, entered]);
+    expect(isHad).toBe(true);
+  });
+
+  it('is given nothing after an attempt that broke off until its health was asked for', async () => {
+    const slot = slotOf({});
+    slot.distrust();
+    expect(slot.isSick).toBe(true);
+    await slot.health();
+    expect(slot.isSick).toBe(false);
+  });
+
   it('runs, and is not asked how it is between runs that end well', async () => {
     const health = jest.fn(() => Promise.resolve(WELL));
     const slot = slotOf({ health });

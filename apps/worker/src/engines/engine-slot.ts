@@ -40,6 +40,8 @@ export class EngineSlot {
     private readonly logger: Logger,
     private readonly bounds: SlotBounds = DEFAULT_BOUNDS,
     warmUp: (() => Promise<WarmUpTimes>) | null = null,
+    /** Why it may be given no run though it is ready, and nothing runs on it; null: it may. Never rejects. */
+    private readonly fault: () => Promise<string | null> = () => Promise.resolve(null),
   ) {
     this.warmth = new Warmth(warmUp, logger);
     this.left = { over: this.vacant, before: this.vacant };
@@ -72,14 +74,29 @@ export class EngineSlot {
     const health = await this.askHealth();
     if (this.unsettled > 0) return health;
     if (!health.ready) this.warmth.lose();
-    this.sick = !health.ready || !this.isRestored();
-    const { problem } = this.warmth;
+    const fault = health.ready && this.entered === 0 && this.warmth.isSettled ? await this.faultAlone() : null;
+    this.sick = !health.ready || fault !== null || !this.isRestored();
+    const problem = fault ?? this.warmth.problem;
     return health.ready && problem !== null ? { ...health, ready: false, problem } : health;
   }
 
   /** A warm-up exchanges the models that the engine is shown: none begins while an attempt has the engine, which leaves a sick one. */
   private isRestored(): boolean {
     return this.entered > 0 ? this.warmth.isWarm : this.warmth.restore();
+  }
+
+  /** No attempt has the engine meanwhile. */
+  private async faultAlone(): Promise<string | null> {
+    const answered = new AbortController();
+    const leave = await this.enter(answered.signal);
+    const fault = this.fault().finally(leave);
+    const late = elapsed(this.bounds.healthMs, answered.signal).then(() => SILENT);
+    return Promise.race([fault, late]).finally(() => answered.abort(SETTLED));
+  }
+
+  /** After an attempt that broke off for no reason of its job's: it is given no run until its health has been asked for. */
+  distrust(): void {
+    this.sick = true;
   }
 
   private async askHealth(): Promise<EngineHealth> {

@@ -19,13 +19,19 @@ export class EngineSlots {
   private readonly free: Set<EngineSlot>;
   private readonly pace = new Pace();
 
-  /** @param warmUp what an engine is to do before its first run, and after each restart; null: nothing. */
+  /**
+   * @param warmUp what an engine is to do before its first run, and after each restart; null: nothing.
+   * @param fault why an engine that is ready may be given no run; null: it may. Never rejects.
+   */
   constructor(
     engines: readonly Engine[],
     logger: Logger,
     warmUp: ((engine: Engine) => Promise<WarmUpTimes>) | null = null,
+    fault: (engine: Engine) => Promise<string | null> = () => Promise.resolve(null),
   ) {
-    this.all = engines.map((engine) => new EngineSlot(engine, logger, undefined, warmUp && (() => warmUp(engine))));
+    this.all = engines.map(
+      (engine) => new EngineSlot(engine, logger, undefined, warmUp && (() => warmUp(engine)), () => fault(engine)),
+    );
     this.free = new Set(this.all);
   }
 

@@ -29,6 +29,11 @@ export class Warmth {
     return this.work === null || !this.isCold;
   }
 
+  /** Whether it is warm, and nothing is under way that would make it so. */
+  get isSettled(): boolean {
+    return this.work === null || (this.hasBeenWarm && !this.isCold);
+  }
+
   /** Why it is not warm, for an operator; null where nothing has failed. */
   get problem(): string | null {
     return this.isWarm ? null : this.fault;

@@ -153,6 +153,17 @@ describe('a pod as a member of its group', () => {
       expect(crashed(backOff, once, worker)).toMatchObject({ phase: 'failed', reason: 'it ended with code 137' });
     });
 
+    it.each([
+      ['10s', 'running'],
+      ['40s', 'running'],
+      ['1m20s', 'failed'],
+      ['5m0s', 'failed'],
+    ])('after a pause of %s: starting it again in place has not helped once that is long', (pause, phase) => {
+      const message = `back-off ${pause} restarting failed container=comfyui pod=p_default(1)`;
+      const waiting = { reason: 'CrashLoopBackOff', message };
+      expect(crashed({ ...backOff, state: { waiting } }, once)).toMatchObject({ phase });
+    });
+
     it('runs as any other once the engine is up again', () => {
       const restarted = { state: { running: { startedAt: after } }, lastState: { terminated: killed } };
       expect(crashed(restarted, once)).toMatchObject({ phase: 'running', reason: null, startedAt: new Date(start) });

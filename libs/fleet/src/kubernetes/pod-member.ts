@@ -115,7 +115,7 @@ function stateOf(pod: PodObject): Pick<Member, 'phase' | 'reason'> {
 
 /**
  * A worker that was ready outlives its engine, which is started again in place and warmed up: a new pod would load its models again.
- * One whose engine does not come back is overdue.
+ * One whose engine does not come back is overdue, and one whose engine keeps crashing has failed.
  */
 function crashedAs(
   pod: PodObject,
@@ -124,10 +124,20 @@ function crashedAs(
 ): Pick<Member, 'phase' | 'reason'> {
   const end = endOf(first) ?? 'its worker ended';
   const sidecars = pod.status?.initContainerStatuses ?? [];
-  const goesOn = wasReady(pod) && crashes.every((one) => sidecars.includes(one));
+  const goesOn = wasReady(pod) && crashes.every((one) => sidecars.includes(one) && !keepsCrashing(one));
   return goesOn
     ? { phase: 'running', reason: `${first.name} is started again: ${end}` }
     : { phase: 'failed', reason: end };
+}
+
+/**
+ * It has crashed several times in a row: starting it again in place does not help, as where its GPU is broken. The kubelet doubles its pause
+ * each time, from ten seconds to five minutes, and begins again once the container has run for ten minutes.
+ *
+ * Source: "Pod lifecycle: how Pods handle problems with containers" in Kubernetes' documentation, and the kubelet's message.
+ */
+function keepsCrashing({ state }: ContainerStatus): boolean {
+  return /back-off (1m20s|2m40s|5m0s)/.test(state?.waiting?.message ?? '');
 }
 
 /**

@@ -211,9 +211,12 @@ describe('an account', () => {
 });
 
 describe('an API process that is asked to stop', () => {
-  /** One whose drain takes so many seconds. */
+  /** One whose drain takes so many seconds, and whose stop leaves room for it. */
   const leave = async (seconds: number): Promise<[TestProcess, ApiClient]> => {
-    const leaving = await stack.spawn('api', { MILLRACE_DRAIN_SECONDS: String(seconds) });
+    const leaving = await stack.spawn('api', {
+      MILLRACE_DRAIN_SECONDS: String(seconds),
+      MILLRACE_STOP_SECONDS: String(seconds + 30),
+    });
     return [leaving, new ApiClient(leaving.publicUrl, account.apiKey)];
   };
 

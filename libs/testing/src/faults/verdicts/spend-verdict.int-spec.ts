@@ -64,4 +64,14 @@ describe('what caps count', () => {
     await count('user', 'bob', 12);
     expect(await verdict()).toMatchObject({ checked: 1, breaches: [] });
   });
+
+  it('is nothing to be compared, and no failure, where jobs ended on another day than every counter is of', async () => {
+    await charge('ada', 1, '2026-05-04');
+    await count('@account', '', 42);
+    expect(await verdict()).toMatchObject({ checked: null, breaches: [] });
+  });
+
+  it('proves nothing where nothing was counted', async () => {
+    expect(await verdict()).toMatchObject({ checked: 0, breaches: [] });
+  });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, rename, rm, stat, statfs, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ModelFile } from '@millrace/contracts';
+import { endEvictions, evictModel } from './eviction';
 import { codeOf, exists, linkNew, namesIn, removeFile, sizeOf, syncFolder, unlessMissing } from './files';
 import { NotedNames } from './noted-names';
 
@@ -42,8 +43,9 @@ const SPARE_BYTES = 1024 * 1024;
 /**
  * The files of the cache:
  *
- * - `models/DIGEST`: a complete, verified model. It comes by a rename and never changes. Hard links to it are in the folders of
+ * - `models/DIGEST`: a complete, verified model. It comes by one link and never changes. Hard links to it are in the folders of
  *   engines: one with more than one link is in use, also for other processes and after a crash.
+ * - `models/DIGEST.UUID.evicted`: one that is being evicted, for a moment, and for as long as an engine has it where another has come.
  * - `partial/DIGEST.UUID/`: `bytes`, as long as the whole from the beginning, so that its room is taken, and `done`, the pieces
  *   that are there.
  * - `names/DIGEST`: the last names by which graphs called it.
@@ -182,14 +184,18 @@ export class CacheFolder {
     await rm(path, { recursive: true, force: true });
   }
 
-  /** The pieces are the whole, verified and on the disk: make a model of them. @returns false where they are gone. */
+  /**
+   * The pieces are the whole, verified and on the disk: make a model of them. One that is there stays, as engines may have it.
+   *
+   * @returns false where they are gone.
+   */
   async complete(path: string, digest: string): Promise<boolean> {
     const bytes = join(path, 'bytes');
     const moved = await unlessMissing(
       (async () => {
         await chmod(bytes, 0o444);
         await utimes(bytes, new Date(), new Date());
-        await rename(bytes, this.model(digest));
+        await linkNew(bytes, this.model(digest));
         return true;
       })(),
     );
@@ -199,9 +205,11 @@ export class CacheFolder {
     return true;
   }
 
-  async evict(digest: string): Promise<void> {
-    await removeFile(this.model(digest));
-    await this.noted.forget(digest);
+  /** Remove a model, unless an engine has it by now. @returns whether it is gone. */
+  async evict(digest: string): Promise<boolean> {
+    const isGone = await evictModel(join(this.path, 'models'), digest);
+    if (isGone) await this.noted.forget(digest);
+    return isGone;
   }
 
   /** Bytes of models that the disk still takes. */
@@ -219,11 +227,13 @@ export class CacheFolder {
   }
 
   /**
-   * Remove what a crash may have left beside models and pieces: names of what is gone, and the rest of what is complete.
+   * Remove what a crash may have left beside models and pieces: what was being evicted, names of what is gone, and the rest of what is
+   * complete.
    *
    * @param isFetching whether somebody fetches a digest at this moment
    */
   async sweep(isFetching: (digest: string) => Promise<boolean>): Promise<void> {
+    await endEvictions(join(this.path, 'models'));
     const models = new Set(await namesIn(join(this.path, 'models')));
     await this.noted.sweep(models);
     for (const { digest, path } of await this.partials()) {

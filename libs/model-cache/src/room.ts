@@ -97,19 +97,28 @@ export class Room {
    * @param held digests whose locks the caller has: their pieces stay
    */
   async make(neededBytes: number, held: Iterable<string>): Promise<RoomAnswer> {
+    const own = [...held];
     await this.sweepEngines();
-    const fetching = await this.fetching();
+    for (;;) {
+      const plan = await this.plan(neededBytes, own);
+      if (!plan.fits) return plan.mayWait ? 'later' : 'never';
+      await this.drop(plan.dropped);
+      // What an engine has got meanwhile stays: something else has to go.
+      if (await this.evict(plan.evicted)) return 'made';
+    }
+  }
+
+  private async plan(neededBytes: number, held: readonly string[]): Promise<RoomPlan> {
+    // Before it is seen what is there: what is linked meanwhile was locked before. Nobody begins to fetch under the lock of the room.
+    const before = [...(await this.folder.partials()), ...(await this.folder.models())];
+    const fetching = await this.fetched(before);
     for (const digest of held) fetching.add(digest);
     // In this order: what comes or becomes whole meanwhile is counted twice rather than never.
     const partials = await this.folder.partials();
     const models = await this.folder.models();
     const freeBytes = await this.folder.freeBytes();
     const { budgetBytes } = this.parts;
-    const plan = planRoom({ models, partials, budgetBytes, freeBytes, neededBytes, fetching });
-    if (!plan.fits) return plan.mayWait ? 'later' : 'never';
-    await this.drop(plan.dropped);
-    await this.evict(plan.evicted);
-    return 'made';
+    return planRoom({ models, partials, budgetBytes, freeBytes, neededBytes, fetching });
   }
 
   /** How many bytes the disk can have, once all that is not needed has made way: the budget at most. */
@@ -123,7 +132,7 @@ export class Room {
 
   /**
    * Have something make way on a disk that takes no more: the pieces that nobody fetches, or else the model that was used least recently. Where
-   * not even a lock can be written it goes without: what somebody links in that moment costs a download then, never a file.
+   * not even a lock can be written it goes without: what somebody links in that moment stays.
    *
    * @param wanted digests that the caller needs: their models stay, and their pieces while there is anything else
    * @returns false where nothing is left that could
@@ -152,28 +161,27 @@ export class Room {
     }
   }
 
+  /** Others may begin to fetch meanwhile: whether somebody does is asked of what was seen, whose lock was there before. */
   private async removeSome(wanted: ReadonlySet<string>): Promise<boolean> {
-    const fetching = await this.fetching();
-    const pieces = (await this.folder.partials()).filter(({ digest }) => !fetching.has(digest));
+    const partials = await this.folder.partials();
+    const fetched = await this.fetched(partials);
+    const pieces = partials.filter(({ digest }) => !fetched.has(digest));
     const others = pieces.filter(({ digest }) => !wanted.has(digest));
     if (await this.drop(others)) return true;
-    const unused = (await this.folder.models()).filter(
-      (model) => !isInUse(model, fetching) && !wanted.has(model.digest),
-    );
-    const oldest = unused.sort((a, b) => a.usedAtMs - b.usedAtMs).slice(0, 1);
-    await this.evict(oldest);
-    return oldest.length > 0 || this.drop(pieces);
+    const models = await this.folder.models();
+    const fetching = await this.fetched(models);
+    const unused = models.filter((model) => !isInUse(model, fetching) && !wanted.has(model.digest));
+    for (const model of unused.sort((a, b) => a.usedAtMs - b.usedAtMs)) if (await this.evict([model])) return true;
+    return this.drop(pieces);
   }
 
-  /**
-   * Digests of models, whole or in pieces, that somebody fetches, or is about to link. Asked before it is seen which are linked: what is linked
-   * meanwhile was locked before. Nobody begins to fetch while the caller has the lock of the room.
-   */
-  private async fetching(): Promise<Set<string>> {
-    const there = [...(await this.folder.partials()), ...(await this.folder.models())].map(({ digest }) => digest);
-    const fetching = new Set<string>();
-    for (const digest of new Set(there)) if (await this.locks.isHeld(digest)) fetching.add(digest);
-    return fetching;
+  /** Which of these somebody fetches, or is about to link. */
+  private async fetched(there: readonly { digest: string }[]): Promise<Set<string>> {
+    const fetched = new Set<string>();
+    for (const digest of new Set(there.map((one) => one.digest))) {
+      if (await this.locks.isHeld(digest)) fetched.add(digest);
+    }
+    return fetched;
   }
 
   private async drop(pieces: readonly PartialModel[]): Promise<boolean> {
@@ -181,10 +189,14 @@ export class Room {
     return pieces.length > 0;
   }
 
-  private async evict(models: readonly StoredModel[]): Promise<void> {
-    if (models.length === 0) return;
-    for (const { digest } of models) await this.folder.evict(digest);
-    this.parts.metrics.modelEvictions.inc(models.length);
-    this.parts.logger.info({ count: models.length }, 'models were evicted from the cache');
+  /** @returns false where an engine has one of them by now: that one stays. */
+  private async evict(models: readonly StoredModel[]): Promise<boolean> {
+    let count = 0;
+    for (const { digest } of models) if (await this.folder.evict(digest)) count += 1;
+    if (count > 0) {
+      this.parts.metrics.modelEvictions.inc(count);
+      this.parts.logger.info({ count }, 'models were evicted from the cache');
+    }
+    return count === models.length;
   }
 }

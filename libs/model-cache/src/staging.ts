@@ -113,7 +113,7 @@ export class Staging {
     }
   }
 
-  /** @returns null where all is linked without the lock, because the disk takes none: what is evicted in that moment is linked all the same. */
+  /** @returns null where all is linked without the lock, because the disk takes none: what is linked in that moment is not evicted. */
   private async lockRoom(): Promise<HeldLock | null> {
     try {
       return await this.room.lock(this.request.signal);

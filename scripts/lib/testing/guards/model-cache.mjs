@@ -9,6 +9,7 @@ const CATALOGUE = 'libs/engines/src/comfyui/server-catalogue.ts';
 const STAGINGS = ['libs/model-cache/src/staging.spec'];
 const PREFETCHES = ['libs/model-cache/src/prefetch.spec'];
 const PLANS = ['libs/model-cache/src/room.spec'];
+const RELIEFS = ['libs/model-cache/src/relief.spec'];
 const MODEL_ROOM = 'libs/jobs/src/state/model-room.store.ts';
 const ROOM_FOR_MODELS = ['libs/jobs/src/dispatch/model-room.int-spec'];
 const ATTEMPTS = ['apps/worker/src/attempt/models.int-spec'];
@@ -35,6 +36,20 @@ export const MODEL_CACHE_GUARDS = [
     'return isLinked || fetching.has(digest);',
     'return isLinked;',
     PLANS,
+  ),
+  of(
+    'a model that an engine gets while it is evicted is put back',
+    'libs/model-cache/src/eviction.ts',
+    'if (found.nlink === 1) {',
+    'if (found.nlink > 0) {',
+    RELIEFS,
+  ),
+  of(
+    'pieces of a fetch that begins while room is looked for stay',
+    ROOM,
+    'const fetched = await this.fetched(partials);',
+    'const fetched = await this.fetched([]);',
+    RELIEFS,
   ),
   of(
     'what is prefetched together goes into the cache together',

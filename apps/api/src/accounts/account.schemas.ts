@@ -31,13 +31,10 @@ export const AccountUpdateSchema = z
   .object({
     name: recordName.optional(),
     plan: recordName.optional(),
-    status: z
-      .enum(ACCOUNT_STATUSES)
-      .optional()
-      .meta({
-        description:
-          'All requests of a suspended account are refused. Its jobs run to their end, and its deployments keep no workers without work.',
-      }),
+    status: z.enum(ACCOUNT_STATUSES).optional().meta({
+      description:
+        'All requests of a suspended account are refused. Its jobs run to their end, and its deployments keep no workers without work.',
+    }),
     ...limitChanges,
   })
   .meta({

@@ -4,7 +4,15 @@ export { LARGE_ANSWER_CHARACTERS, countAsPoll, heldBytesOf, holdBytes } from './
 export { countValues } from './body/count-values';
 export { inTurn } from './body/in-turn';
 export { senderOf } from './body/sender';
-export { JSON_OBJECT, SMALL_BODY_BYTES, assertNotEncoded, largerThan, parseFields, readBytes, readJson } from './body/body';
+export {
+  JSON_OBJECT,
+  SMALL_BODY_BYTES,
+  assertNotEncoded,
+  largerThan,
+  parseFields,
+  readBytes,
+  readJson,
+} from './body/body';
 export { UPSTREAM_ERROR, answerOf } from './error-envelope';
 export { configureOpsApp, createPublicApp } from './public-app';
 export { readLabelFilter } from './label-filter';

@@ -11,7 +11,10 @@ export interface BookPage {
 
 /** A page of usage records. */
 export interface UsagePage extends BookPage {
-  /** The jobs that it was about: other records of them may be left when they are past their retention. */
+  /**
+   * The jobs that it was about and that are gone: other records of them may be left. One that is there was submitted with the label after the
+   * jobs of the erasure had gone, and keeps what belongs to it.
+   */
   jobIds: string[];
 }
 
@@ -43,7 +46,7 @@ export class BookErasureStore {
     }
     const [since = '', id = ''] = (place ?? FIRST).split(' ');
     const [isOf, labels] = usageOf(subject, pseudonym);
-    const [row] = await tx.rows<{ rows: number; jobIds: string[]; place: string | null }>(Prisma.sql`
+    const [row] = await tx.rows<{ rows: number; changed: number; jobIds: string[]; place: string | null }>(Prisma.sql`
       WITH page AS (
         SELECT u.job_id, u.finished_at, u.labels FROM usage_records u
         WHERE u.account_id = ${accountId}::uuid AND (u.finished_at, u.job_id) > (${since}::timestamptz, ${id}::uuid)
@@ -52,10 +55,11 @@ export class BookErasureStore {
         UPDATE usage_records u SET labels = ${labels} FROM page p
         WHERE u.job_id = p.job_id AND u.labels <> '{}'::jsonb AND ${isOf} RETURNING u.job_id
       )
-      SELECT (SELECT count(*) FROM page)::int AS rows, ARRAY(SELECT job_id FROM changed) AS job_ids,
+      SELECT (SELECT count(*) FROM page)::int AS rows, (SELECT count(*) FROM changed)::int AS changed,
+        ARRAY(SELECT c.job_id FROM changed c WHERE NOT EXISTS (SELECT FROM jobs j WHERE j.id = c.job_id)) AS job_ids,
         (SELECT ${placeOf(Prisma.sql`finished_at`, Prisma.sql`job_id`)} FROM page ORDER BY finished_at DESC, job_id DESC LIMIT 1) AS place`);
-    const jobIds = row?.jobIds ?? [];
-    return { changed: jobIds.length, place: (row?.rows ?? 0) < limit ? null : (row?.place ?? null), jobIds };
+    const { rows = 0, changed = 0, jobIds = [] } = row ?? {};
+    return { changed, place: rows < limit ? null : (row?.place ?? null), jobIds };
   }
 
   private async forgetUsageOf(tx: Statements, accountId: string, jobId: string): Promise<number> {

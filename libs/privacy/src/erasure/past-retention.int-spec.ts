@@ -2,7 +2,7 @@ import { Prisma } from '@prisma/client';
 import { BookErasureStore } from '@millrace/billing';
 import { newId, type ErasureSubject } from '@millrace/contracts';
 import { JobEraser, JobErasureStore } from '@millrace/jobs';
-import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { WebhookErasureStore } from '@millrace/webhooks';
 import type { ErasureLease } from './erasure';
 import { ErasureSteps, type Erasers } from './erasure-steps';
@@ -45,6 +45,15 @@ async function sweptJobs(labels: Record<string, string>, count = 1): Promise<str
   return rows.map(({ id }) => id);
 }
 
+/** Has jobs be there that usage is recorded of: they were submitted with the label after its jobs were erased, and ended before its usage was. */
+async function bringBack(jobIds: readonly string[]): Promise<void> {
+  const { poolId } = await makePool(test.database);
+  await test.database.models.accountQueue.create({ data: { poolId, accountId, runningLimit: 1 } });
+  await test.database.execute(Prisma.sql`
+    INSERT INTO jobs (id, account_id, pool_id, surface, status, delivery, max_attempts, deadline_at, expires_at, completed_at, charged_micros)
+    SELECT id, ${accountId}::uuid, ${poolId}, 'cloud', 'canceled', 'done', 1, now(), now(), now(), 0 FROM unnest(${[...jobIds]}::uuid[]) id`);
+}
+
 async function erase(subject: ErasureSubject, ...names: string[]): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const name of names) {
@@ -72,6 +81,15 @@ it('messages and keys of jobs past their retention go with the label that the jo
   const counts = await erase({ kind: 'label', label: 'user', value: 'ada' }, 'usage');
   expect(counts).toEqual({ usage_records: MANY, webhook_messages: MANY });
   expect(await left()).toEqual({ messages: bobs, keys: bobs });
+});
+
+it('a job that came after the erasure of its label keeps its messages and the key of its request', async () => {
+  await sweptJobs({ user: 'ada' });
+  const later = await sweptJobs({ user: 'ada' });
+  await bringBack(later);
+  const counts = await erase({ kind: 'label', label: 'user', value: 'ada' }, 'usage');
+  expect(counts).toEqual({ usage_records: 2, webhook_messages: 1 });
+  expect(await left()).toEqual({ messages: later, keys: later });
 });
 
 it('messages and keys of a job past its retention go with it, whether or not it had labels', async () => {

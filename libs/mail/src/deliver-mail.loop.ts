@@ -36,9 +36,8 @@ export class DeliverMailLoop implements Loop {
 
   private async send(claimed: ClaimedMail, report: LoopReport | undefined): Promise<boolean> {
     const { id, sealed, attempts } = claimed;
-    const renewal = setInterval(() => void this.renew(claimed), RENEW_MS);
     try {
-      await this.sender.send({ id, ...this.outbox.open(id, sealed) });
+      await this.holding(claimed, () => this.sender.send({ id, ...this.outbox.open(id, sealed) }));
     } catch (error) {
       if (!(error instanceof MailRefused)) {
         const waitSeconds = Math.min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** Math.min(attempts - 1, 20));
@@ -47,12 +46,24 @@ export class DeliverMailLoop implements Loop {
         return false;
       }
       this.logger.warn({ err: error, mail: id }, 'the mail server refused a mail, which is not sent again');
-    } finally {
-      clearInterval(renewal);
     }
     await this.store.delete(this.database, claimed);
     return true;
   }
+
+  /** Renew the lease while something goes on. No renewal is under way when it returns: one would overwrite the pause that is written next. */
+  private async holding(claimed: ClaimedMail, act: () => Promise<void>): Promise<void> {
+    const renewals: Promise<void>[] = [];
+    const timer = setInterval(() => renewals.push(this.renew(claimed)), RENEW_MS);
+    try {
+      await act();
+    } finally {
+      clearInterval(timer);
+      await Promise.all(renewals);
+    }
+  }
+
+  /** Never rejects. */
   private async renew(claimed: ClaimedMail): Promise<void> {
     try {
       await this.store.postpone(this.database, claimed, LEASE_SECONDS);

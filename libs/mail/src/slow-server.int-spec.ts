@@ -11,13 +11,13 @@ const MAIL = { to: 'ada@example.test', subject: 'Hello', text: 'A line' };
 const MINUTE = 60_000;
 
 let sink: SmtpSink;
-let held: { to: Promise<void>; answer: () => void };
+const answers: (() => void)[] = [];
 beforeEach(async () => {
   sink = await SmtpSink.open();
 });
 afterEach(async () => {
   jest.useRealTimers();
-  held.answer();
+  for (const answer of answers.splice(0)) answer();
   await sink.close();
 });
 
@@ -35,8 +35,11 @@ function stopClock(): void {
   jest.useFakeTimers({ doNotFake: [...doNotFake] });
 }
 
+/** What was to run at once has. */
+const othersRan = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** Have the server answer to this only when it is let. */
-function hold(to: 'RCPT TO' | 'the message'): void {
+function hold(to: 'RCPT TO' | 'the message'): { reached: Promise<void>; answer: () => void } {
   let answer: () => void = () => undefined;
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
@@ -48,7 +51,8 @@ function hold(to: 'RCPT TO' | 'the message'): void {
       return answered;
     };
   });
-  held = { to: reached, answer };
+  answers.push(answer);
+  return { reached, answer };
 }
 
 const LONG = { dialogMs: 60_000, answerMs: 60_000 };
@@ -61,14 +65,13 @@ const GIVEN_UP = { message: 'the mail server did not take a mail: EABORT' };
 
 it('a server that has the message is waited for longer than one that is not ready for it', async () => {
   const limits = { ...LONG, dialogMs: 1_000 };
-  hold('the message');
-  const first = held;
+  const first = hold('the message');
   const result = sendWith(limits);
-  await first.to;
+  await first.reached;
   // When this one is given up, the limit has passed for the first one, too.
-  hold('RCPT TO');
+  const second = hold('RCPT TO');
   expect(await sendWith(limits)).toMatchObject(GIVEN_UP);
-  held.answer();
+  second.answer();
   first.answer();
   expect(await result).toBe('sent');
   expect(sink.mails).toHaveLength(1);
@@ -80,7 +83,6 @@ it('a server that never says whether it took the message is given up', async () 
 });
 
 it('the lease of a mail is renewed until the server has answered', async () => {
-  hold('the message');
   const claimed = { id: newId(), sealed: Buffer.of(), attempts: 1 };
   const leases: number[] = [];
   const store = {
@@ -108,4 +110,31 @@ it('the lease of a mail is renewed until the server has answered', async () => {
   expect(await run).toBe(1);
   jest.advanceTimersByTime(MINUTE);
   expect(leases).toHaveLength(21);
+});
+
+it('a mail that failed while its lease was renewed has its pause written last, and no renewal after it', async () => {
+  const written: { seconds: number; end: () => void }[] = [];
+  const store = {
+    claim: (): Promise<ClaimedMail[]> => Promise.resolve([{ id: newId(), sealed: Buffer.of(), attempts: 1 }]),
+    postpone: (_: unknown, __: ClaimedMail, seconds: number): Promise<void> =>
+      new Promise((end) => written.push({ seconds, end })),
+  } as unknown as MailOutboxStore;
+  let fail: () => void = () => undefined;
+  const send = (): Promise<void> => new Promise((_, reject) => (fail = () => reject(new Error('given up'))));
+  const sender: MailSender = { send, close: () => undefined };
+  const outbox = { open: () => MAIL };
+  stopClock();
+  const loop = new DeliverMailLoop(undefined as never, store, outbox, sender, createLogger('maintenance', 'silent'));
+  const run = loop.runOnce();
+  await Promise.resolve();
+  jest.advanceTimersByTime(MINUTE / 2);
+  fail();
+  await othersRan();
+  expect(written.map(({ seconds }) => seconds)).toEqual([120]);
+  written[0]?.end();
+  await othersRan();
+  jest.advanceTimersByTime(MINUTE);
+  expect(written.map(({ seconds }) => seconds)).toEqual([120, 5]);
+  written[1]?.end();
+  expect(await run).toBe(0);
 });

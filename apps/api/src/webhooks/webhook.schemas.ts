@@ -47,10 +47,11 @@ const endpointShape = {
   }),
   disabled_reason: z.literal([...DISABLED_REASONS, null]).meta({
     description:
-      '`by_owner`; `failing`: no attempt succeeded for three days; `gone`: the receiver answered 410. Enable it when it is well.',
+      '`by_owner`; `failing`: no attempt succeeded for three days in which messages were tried again; `gone`: the receiver answered 410. Enable it when it is well.',
   }),
   failing_since: TimestampSchema.nullable().meta({
-    description: 'The first failed attempt since the last that succeeded; null where the last one did.',
+    description:
+      'Since when attempts fail; null where the last one succeeded. It begins again with an attempt that fails more than three days later while no message is being tried again.',
   }),
   created_at: TimestampSchema,
   updated_at: TimestampSchema,

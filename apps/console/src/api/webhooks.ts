@@ -20,7 +20,7 @@ export interface WebhookEndpoint {
   enabled: boolean;
   disabled_at: string | null;
   disabled_reason: 'by_owner' | 'failing' | 'gone' | null;
-  /** The first failed attempt since the last that succeeded. */
+  /** Since when attempts fail; null where the last one succeeded. */
   failing_since: string | null;
   created_at: string;
   updated_at: string;

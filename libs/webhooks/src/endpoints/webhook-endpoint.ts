@@ -13,7 +13,10 @@ export interface WebhookEndpoint {
   eventTypes: string[];
   createdAt: Date;
   updatedAt: Date;
-  /** The first failed attempt since the last that succeeded; null where the last one did. */
+  /**
+   * Since when attempts fail; null where the last one succeeded. It begins again with an attempt that fails more than three days later while no
+   * message is being tried again.
+   */
   failingSince: Date | null;
   /** Null while messages are sent. */
   disabledAt: Date | null;

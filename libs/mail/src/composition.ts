@@ -25,17 +25,16 @@ interface DeliveryParts {
 /** Wire what sends mail, and what sweeps it, which is done also where none is sent. @throws SettingsError. */
 export function composeMailDelivery({ database, secretKey, logger, settings }: DeliveryParts): {
   loops: Loop[];
-  close(): void;
+  /** Once no loop runs any more: resolves within some seconds. */
+  close(): Promise<void>;
 } {
   const store = new MailOutboxStore();
   const sweep = new SweepMailLoop(database, store);
   const sender = senderOf(settings);
-  if (sender === null) return { loops: [sweep], close: () => undefined };
+  if (sender === null) return { loops: [sweep], close: () => Promise.resolve() };
   const outbox = composeMailOutbox(secretKey, settings);
-  return {
-    loops: [sweep, new DeliverMailLoop(database, store, outbox, sender, logger)],
-    close: () => sender.close(),
-  };
+  const deliver = new DeliverMailLoop(database, store, outbox, sender, logger);
+  return { loops: [sweep, deliver], close: () => deliver.close() };
 }
 
 function senderOf(settings: MailSettings): MailSender | null {

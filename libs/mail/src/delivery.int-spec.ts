@@ -8,6 +8,7 @@ import { SmtpSink, createTestDatabase, createTestFolder, type TestDatabase } fro
 import { DeliverMailLoop } from './deliver-mail.loop';
 import { composeMailDelivery } from './composition';
 import { FolderSender } from './folder-sender';
+import type { MailSender } from './mail';
 import { MailOutbox } from './mail-outbox';
 import { MailOutboxStore } from './mail-outbox.store';
 import { mailPlaceOf } from './mail.settings';
@@ -37,8 +38,10 @@ afterEach(async () => {
 });
 afterAll(() => test.drop());
 
-const loopTo = (url: string): DeliverMailLoop =>
-  new DeliverMailLoop(test.database, store, outbox, new SmtpSender(url, FROM), logger);
+/** A loop of which each run ends with the mails that it began. */
+const loopOf = (sender: MailSender, log = logger): DeliverMailLoop =>
+  new DeliverMailLoop(test.database, store, outbox, sender, log, { runMs: 120_000, closeMs: 0 });
+const loopTo = (url: string): DeliverMailLoop => loopOf(new SmtpSender(url, FROM));
 const rows = () => test.database.models.mailMessage.findMany();
 const makeDue = () => test.database.execute(Prisma.sql`UPDATE mail_messages SET due_at = now() - interval '1 s'`);
 const newAccount = async (): Promise<string> =>
@@ -128,8 +131,7 @@ it.each([
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
     const report = { failed: (item: string, err: unknown) => log.warn({ err, item }), resting: () => undefined };
-    const sender = new SmtpSender(sink.url, FROM);
-    await new DeliverMailLoop(test.database, store, outbox, sender, log).runOnce(report);
+    await loopOf(new SmtpSender(sink.url, FROM), log).runOnce(report);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(id);
     expect(lines[0]).toContain(says);
@@ -193,9 +195,7 @@ it('of two processes one sends it, and what a lost claim does changes nothing', 
 it('is a file in a folder where there is no mail server', async () => {
   const folder = await createTestFolder();
   await add();
-  const sender = new FolderSender(`${folder.path}/mail`, FROM);
-  const loop = new DeliverMailLoop(test.database, store, outbox, sender, logger);
-  expect(await loop.runOnce()).toBe(1);
+  expect(await loopOf(new FolderSender(`${folder.path}/mail`, FROM)).runOnce()).toBe(1);
   const [file, ...more] = await readdir(`${folder.path}/mail`);
   expect(more).toEqual([]);
   const text = await readFile(`${folder.path}/mail/${file}`, 'utf8');

@@ -20,6 +20,7 @@ export class MailRefused extends Error {}
 export interface MailSender {
   /** Send, once. @throws MailRefused when trying again is useless; any other error when it is not. Neither names the recipient: both are logged. */
   send(mail: DueMail): Promise<void>;
+  /** Give up what is under way at a mail server, which fails as any other mail that may be sent again. */
   close(): void;
 }
 

@@ -1,6 +1,6 @@
 import { newId } from '@millrace/contracts';
 import { createLogger } from '@millrace/platform';
-import { SmtpSink } from '@millrace/testing';
+import { SmtpSink, eventually } from '@millrace/testing';
 import { DeliverMailLoop } from './deliver-mail.loop';
 import type { MailSender } from './mail';
 import type { ClaimedMail, MailOutboxStore } from './mail-outbox.store';
@@ -85,6 +85,7 @@ it('a server that never says whether it took the message is given up', async () 
 it('the lease of a mail is renewed until the server has answered', async () => {
   const claimed = { id: newId(), sealed: Buffer.of(), attempts: 1 };
   const leases: number[] = [];
+  let isDeleted = false;
   const store = {
     claim: (_: unknown, __: number, leaseSeconds: number): Promise<ClaimedMail[]> => {
       leases.push(leaseSeconds);
@@ -94,7 +95,7 @@ it('the lease of a mail is renewed until the server has answered', async () => {
       leases.push(seconds);
       return attempts === claimed.attempts ? Promise.reject(new Error('PostgreSQL is away')) : Promise.resolve();
     },
-    delete: () => Promise.resolve(),
+    delete: () => Promise.resolve((isDeleted = true)),
   } as unknown as MailOutboxStore;
   let answer: () => void = () => undefined;
   const send = (): Promise<void> => new Promise((resolve) => (answer = resolve));
@@ -106,8 +107,10 @@ it('the lease of a mail is renewed until the server has answered', async () => {
   await Promise.resolve();
   jest.advanceTimersByTime(10 * MINUTE);
   expect(leases).toEqual(Array.from({ length: 21 }, () => leases[0]));
+  await run;
   answer();
-  expect(await run).toBe(1);
+  await loop.close();
+  expect(isDeleted).toBe(true);
   jest.advanceTimersByTime(MINUTE);
   expect(leases).toHaveLength(21);
 });
@@ -136,5 +139,70 @@ it('a mail that failed while its lease was renewed has its pause written last, a
   jest.advanceTimersByTime(MINUTE);
   expect(written.map(({ seconds }) => seconds)).toEqual([120, 5]);
   written[1]?.end();
-  expect(await run).toBe(0);
+  await run;
+  await loop.close();
 });
+
+/** Claims of which each run gets one, and what is recorded of their mails. */
+function storeOf(...claims: ClaimedMail[][]): { store: MailOutboxStore; rooms: number[]; recorded: object[] } {
+  const [rooms, recorded]: [number[], object[]] = [[], []];
+  const store = {
+    claim: (_: unknown, room: number): Promise<ClaimedMail[]> => {
+      rooms.push(room);
+      return Promise.resolve(claims.shift() ?? []);
+    },
+    postpone: (_: unknown, { id }: ClaimedMail, seconds: number) => Promise.resolve(recorded.push({ id, seconds })),
+    delete: (_: unknown, { id }: ClaimedMail) => Promise.resolve(recorded.push({ id, isSent: true })),
+  };
+  return { store: store as unknown as MailOutboxStore, rooms, recorded };
+}
+
+const dueMail = (): ClaimedMail => ({ id: newId(), sealed: Buffer.of(), attempts: 1 });
+const loopOf = (store: MailOutboxStore, limits: { runMs: number; closeMs: number }): DeliverMailLoop => {
+  const logger = createLogger('maintenance', 'silent');
+  const sender = new SmtpSender(sink.url, FROM, LONG);
+  return new DeliverMailLoop(undefined as never, store, { open: () => MAIL }, sender, logger, limits);
+};
+const [BRIEF_MS, LONG_MS] = [50, MINUTE];
+
+it('a mail that the server takes its time for leaves the others their turns, and takes one place', async () => {
+  const [slow, quick] = [dueMail(), dueMail()];
+  const { store, rooms, recorded } = storeOf([slow], [quick]);
+  const loop = loopOf(store, { runMs: BRIEF_MS, closeMs: LONG_MS });
+  const server = hold('the message');
+  expect(await loop.runOnce()).toBe(0);
+  await server.reached;
+  sink.beforeAnswer = () => Promise.resolve();
+  await loop.runOnce();
+  await eventually('the other mail was sent', () => recorded.length === 1);
+  expect(recorded).toEqual([{ id: quick.id, isSent: true }]);
+  expect(rooms[1]).toBe((rooms[0] ?? 0) - 1);
+  server.answer();
+  await loop.close();
+  expect(recorded).toEqual([quick, slow].map(({ id }) => ({ id, isSent: true })));
+});
+
+it('a process claims no mail while it has as many under way as it may', async () => {
+  const { store, rooms } = storeOf(Array.from({ length: 10 }, dueMail));
+  const loop = loopOf(store, { runMs: BRIEF_MS, closeMs: LONG_MS });
+  const server = hold('the message');
+  expect([await loop.runOnce(), await loop.runOnce()]).toEqual([0, 0]);
+  expect(rooms).toEqual([10]);
+  server.answer();
+  await loop.close();
+  expect(sink.mails).toHaveLength(10);
+});
+
+it.each(['RCPT TO', 'the message'] as const)(
+  'a process that stops gives up a server that does not answer to %s, and its mail is due again',
+  async (command) => {
+    const mail = dueMail();
+    const { store, recorded } = storeOf([mail]);
+    const loop = loopOf(store, { runMs: BRIEF_MS, closeMs: BRIEF_MS });
+    const server = hold(command);
+    await loop.runOnce();
+    await server.reached;
+    await loop.close();
+    expect(recorded).toEqual([{ id: mail.id, seconds: 5 }]);
+  },
+);

@@ -15,6 +15,7 @@ export class SmtpSender implements MailSender {
   private readonly transport: Transporter;
   /** What to do when the server is ready for a message, by its Message-ID. */
   private readonly begun = new Map<string, () => void>();
+  private readonly underWay = new Set<AbortController>();
 
   /**
    * @param url `smtps://user:password@host:port`; `smtp://` upgrades by STARTTLS.
@@ -51,6 +52,7 @@ export class SmtpSender implements MailSender {
   async send({ id, to, subject, text }: DueMail): Promise<void> {
     const messageId = messageIdOf(id, this.from);
     const givenUp = new AbortController();
+    this.underWay.add(givenUp);
     const giveUp = (): void => givenUp.abort();
     let timer = setTimeout(giveUp, this.limits.dialogMs);
     this.begun.set(messageId, () => {
@@ -66,10 +68,12 @@ export class SmtpSender implements MailSender {
     } finally {
       clearTimeout(timer);
       this.begun.delete(messageId);
+      this.underWay.delete(givenUp);
     }
   }
 
   close(): void {
+    for (const sending of this.underWay) sending.abort();
     this.transport.close();
   }
 }

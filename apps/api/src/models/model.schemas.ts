@@ -70,7 +70,10 @@ const modelShape = {
   received_bytes: z.int().meta({ format: 'int64', description: 'Of an import: bytes that have arrived.' }),
   hash: BlobHashSchema.nullable().meta({ description: 'Null until it is ready.' }),
   licence: z.string().nullable(),
-  source_url: z.string().nullable(),
+  source_url: z
+    .string()
+    .nullable()
+    .meta({ description: 'Where the weights are from. Others than its account see it without its query.' }),
   created_at: TimestampSchema,
   last_used_at: TimestampSchema.nullable().meta({ description: 'Within an hour; null: never.' }),
 };

@@ -62,7 +62,7 @@ it('where gateways have no role of their own, workers keep the right that gatewa
   expect(await statementsFor(ROLES.filter((role) => role !== 'millrace_gateway'))).toContain(right);
 });
 
-it('a restore without privileges lets nobody call the functions of the owner', async () => {
+it('a restore without privileges lets nobody but their callers call the functions of the owner', async () => {
   const signatures = Object.keys(OWNER_FUNCTIONS);
   const callers = await onDatabase(test.url, async (client) => {
     for (const signature of signatures) await client.query(`GRANT EXECUTE ON FUNCTION ${signature} TO PUBLIC`);
@@ -74,7 +74,28 @@ it('a restore without privileges lets nobody call the functions of the owner', a
     );
     return rows;
   });
-  expect(callers).toEqual(signatures.map((signature) => ({ signature, role: userOf('maintenance') })));
+  const expected = PROCESSES.flatMap((process) =>
+    signatures
+      .filter((signature) => OWNER_FUNCTIONS[signature]?.includes(`millrace_${process}`))
+      .map((signature) => ({ signature, role: userOf(process) })),
+  );
+  expect(callers).toEqual(expect.arrayContaining(expected));
+  expect(callers).toHaveLength(expected.length);
+});
+
+it('the functions of the owner are those that have their callers, and everybody else may call none', async () => {
+  const rows = await onDatabase(test.url, async (client) => {
+    const { rows: found } = await client.query<{ signature: string; is_public: boolean }>(`
+      SELECT p.oid::regprocedure::text AS signature,
+        EXISTS (SELECT FROM aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a WHERE a.grantee = 0) AS is_public
+      FROM pg_proc p
+      WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef AND p.prorettype <> 'trigger'::regtype`);
+    return found;
+  });
+  expect(rows.map(({ signature }) => signature.replaceAll(',', ', ')).sort()).toEqual(
+    Object.keys(OWNER_FUNCTIONS).sort(),
+  );
+  expect(rows.filter(({ is_public }) => is_public)).toEqual([]);
 });
 
 it('every table has its rights', async () => {

@@ -109,17 +109,22 @@ export const RIGHTS = {
   workers: [CHANGE, WRITE, SWEEP, WRITE],
 };
 
+const MAINTENANCE = ['millrace_maintenance'];
 /**
- * Functions that run with the rights of the owner, and the one role that may call each. Only the maintenance process ends the
- * lives of rows, and it may not delete from the audit log, nor strike out in it, seal it or read it, but through these.
+ * Functions that run with the rights of the owner, and the roles that may call each. Only the maintenance process ends the
+ * lives of rows, and it may not delete from the audit log, nor strike out in it, seal it or read it, but through these. Every process
+ * gives turns and counts what keys spend: workers and gateways may not read the keys.
  *
- * @type {Record<string, string>}
+ * @type {Record<string, string[]>}
  */
 export const OWNER_FUNCTIONS = {
-  'sweep_audit_log(bigint, integer)': 'millrace_maintenance',
-  'redact_audit_log(uuid, text[], uuid, integer)': 'millrace_maintenance',
-  'seal_audit_log(integer, integer)': 'millrace_maintenance',
-  'read_audit_segment(bigint)': 'millrace_maintenance',
+  'sweep_audit_log(bigint, integer)': MAINTENANCE,
+  'redact_audit_log(uuid, text[], uuid, integer)': MAINTENANCE,
+  'seal_audit_log(integer, integer)': MAINTENANCE,
+  'read_audit_segment(bigint)': MAINTENANCE,
+  'dispatch_turns(text, integer, integer, bigint, bigint, timestamp with time zone, integer)': ROLES,
+  'latest_key(uuid)': ROLES,
+  'spend_keys_of(uuid)': ROLES,
 };
 
 /**
@@ -195,8 +200,8 @@ function statementsOf(role) {
   const grants = Object.entries(RIGHTS).flatMap(([table, rights]) =>
     rights[at] === NOTHING ? [] : [`GRANT ${rights[at]} ON ${table} TO ${role}`],
   );
-  const calls = Object.entries(OWNER_FUNCTIONS).map(([signature, caller]) =>
-    caller === role
+  const calls = Object.entries(OWNER_FUNCTIONS).map(([signature, callers]) =>
+    callers.includes(role)
       ? `GRANT EXECUTE ON FUNCTION ${signature} TO ${role}`
       : `REVOKE ALL ON FUNCTION ${signature} FROM ${role}`,
   );

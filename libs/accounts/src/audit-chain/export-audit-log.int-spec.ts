@@ -84,11 +84,29 @@ describe('export', () => {
       failed: (item, error) => void failed.push(`${item}: ${(error as Error).message}`),
       resting: (count) => void resting.push(count),
     };
-    expect(await loopOf().runOnce(report)).toBe(1);
-    expect(await loopOf().runOnce(report)).toBe(0);
+    const loop = loopOf();
+    expect(await loop.runOnce(report)).toBe(1);
+    expect(await loop.runOnce(report)).toBe(0);
     expect(resting).toEqual([1, 1]);
-    expect(failed[0]).toContain(`entry ${id} of segment 1 is not what was sealed`);
+    expect(failed).toEqual([expect.stringContaining(`1: entry ${id} of segment 1 is not what was sealed`)]);
     expect((await world.all()).map(({ objectKey }) => objectKey !== null)).toEqual([false, true]);
+    await expect(loopOf().runOnce()).rejects.toThrow(`entry ${id} of segment 1 is not what was sealed`);
+  });
+
+  it('is kept back neither by many segments that are not as they were sealed, nor by an object that somebody else wrote', async () => {
+    for (let nth = 0; nth < 23; nth += 1) await world.sealed(1);
+    const first = loopOf();
+    while ((await first.runOnce()) > 0);
+    const foreign = keys().at(-1) ?? '';
+    await world.asOwner(Prisma.sql`UPDATE audit_segments SET exported_at = NULL, object_key = NULL`);
+    archive.objects.clear();
+    archive.objects.set(foreign, Buffer.from('{}\n'));
+    await world.asOwner(Prisma.sql`UPDATE audit_log SET actor = 'eve' WHERE segment <= 21`);
+    await world.sealed(1);
+    const second = loopOf();
+    while ((await second.runOnce()) > 0);
+    const written = (await world.all()).filter(({ objectKey }) => objectKey !== null);
+    expect(written.map(({ no }) => Number(no))).toEqual([22, 24]);
   });
 
   it('does not take for its own what somebody else wrote under the name', async () => {

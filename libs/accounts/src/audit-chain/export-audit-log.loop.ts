@@ -1,22 +1,25 @@
 import type { Statements } from '@millrace/database';
-import { crashPoint, type Loop, type LoopReport } from '@millrace/platform';
+import { crashPoint, ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
 import { isSegmentOf, readSegmentFile, segmentFile } from './format/segment-file';
 import type { SegmentArchive } from './segment-archive';
 import { faultsOfSegment } from './segment-faults';
 import { objectKeyOf, type Segment } from './format/segment';
 import type { SegmentStore } from './segment.store';
 
-/** Segments of a run at most. */
+/** Segments of a page. */
 const BATCH = 20;
+/** A bucket that is back has all that waited within minutes. */
+const REST = { firstMs: 10_000, longestMs: 5 * 60_000 };
 
 /**
  * Writes sealed segments to the archive, the oldest first, each once. Where the process ends between the object and the note of it, the
- * next one finds the object, and notes it. What is in the database no more as it was sealed is not written: `resting` counts it, and the
- * audit says what it is.
+ * next one finds the object, and notes it. What is in the database no more as it was sealed is not written: it rests as an item that fails,
+ * keeps no other back, and the audit says what it is.
  */
 export class ExportAuditLogLoop implements Loop {
   readonly name = 'export-audit-log';
   readonly everyMs = 10_000;
+  private readonly sweep: ItemSweep<Segment>;
 
   /** @param prefix what names of objects begin with. */
   constructor(
@@ -24,31 +27,32 @@ export class ExportAuditLogLoop implements Loop {
     private readonly segments: Pick<SegmentStore, 'unexported' | 'entriesToExport' | 'recordExport'>,
     private readonly archive: Pick<SegmentArchive, 'read' | 'write'>,
     private readonly prefix: string,
-  ) {}
-
-  /** @throws a sentence for the operator when the archive does not take a segment. */
-  async runOnce(report?: LoopReport): Promise<number> {
-    let exported = 0;
-    let unsound = 0;
-    for (const segment of await this.segments.unexported(this.database, BATCH)) {
-      const entries = await this.segments.entriesToExport(this.database, segment.no);
-      const [fault] = faultsOfSegment(segment, entries);
-      if (fault === undefined) {
-        await this.export(segment, segmentFile(segment, entries));
-        exported += 1;
-      } else {
-        unsound += 1;
-        report?.failed(
-          fault.subject,
-          new Error(`${fault.subject} ${fault.detail}; npm run audit shows all that is wrong`),
-        );
-      }
-    }
-    report?.resting(unsound);
-    return exported;
+  ) {
+    this.sweep = new ItemSweep<Segment>({
+      limit: BATCH,
+      page: (after, limit) => segments.unexported(database, after === null ? null : BigInt(after), limit),
+      keyOf: ({ no }) => String(no),
+      rest: REST,
+      work: (segment) => this.export(segment),
+    });
   }
 
-  private async export(segment: Segment, bytes: Buffer): Promise<void> {
+  /** @throws a sentence for the operator when no segment that was tried could be written. */
+  runOnce(report?: LoopReport): Promise<number> {
+    return this.sweep.run(report);
+  }
+
+  private async export(segment: Segment): Promise<true> {
+    const entries = await this.segments.entriesToExport(this.database, segment.no);
+    const [fault] = faultsOfSegment(segment, entries);
+    if (fault !== undefined) {
+      throw new Error(`${fault.subject} ${fault.detail}; npm run audit shows all that is wrong`);
+    }
+    await this.write(segment, segmentFile(segment, entries));
+    return true;
+  }
+
+  private async write(segment: Segment, bytes: Buffer): Promise<void> {
     const name = objectKeyOf(this.prefix, segment);
     // A locked object is not written again, not even with the same bytes.
     const there = await this.archive.read(name);

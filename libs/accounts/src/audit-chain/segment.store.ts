@@ -48,9 +48,10 @@ export class SegmentStore {
   }
 
   /** The oldest segments that are not in the archive yet. */
-  async unexported(tx: Statements, limit: number): Promise<Segment[]> {
+  async unexported(tx: Statements, after: bigint | null, limit: number): Promise<Segment[]> {
     return tx.rows<Segment>(Prisma.sql`
-      SELECT ${SEGMENT} FROM audit_segments s WHERE s.exported_at IS NULL ORDER BY s.no LIMIT ${limit}`);
+      SELECT ${SEGMENT} FROM audit_segments s
+      WHERE s.exported_at IS NULL AND (s.no > ${after}::bigint) IS NOT FALSE ORDER BY s.no LIMIT ${limit}`);
   }
 
   /** The entries of a segment that is not in the archive yet; of another one none. */

@@ -73,10 +73,11 @@ export class ResumableUploadStore {
     return rows.length > 0;
   }
 
+  /** An upload that is open, or became an asset and is not swept yet: who repeats its end finds the asset. */
   async find(tx: Statements, { accountId, labels }: AssetScope, id: string): Promise<ResumableUpload | null> {
     const [upload] = await tx.rows<ResumableUpload>(Prisma.sql`
       SELECT ${columns} FROM resumable_uploads u
-      WHERE ${isOf(accountId, labels)} AND u.id = ${id}::uuid AND u.expires_at > now()`);
+      WHERE ${isOf(accountId, labels)} AND u.id = ${id}::uuid AND (u.expires_at > now() OR u.asset_id IS NOT NULL)`);
     return upload ?? null;
   }
 
@@ -140,11 +141,18 @@ export class ResumableUploadStore {
     return rows.length > 0;
   }
 
-  /** Expired uploads of all accounts that no request is completing, by id. @param afterId null: from the first. */
+  /**
+   * Expired uploads of all accounts that no request is completing, by id; but none that became an asset and whose model is not ready yet: it alone
+   * says which asset is the model's.
+   *
+   * @param afterId null: from the first.
+   */
   async listExpired(tx: Statements, afterId: string | null, limit: number): Promise<ResumableUpload[]> {
     return tx.rows(Prisma.sql`
       SELECT ${columns} FROM resumable_uploads u
       WHERE u.expires_at <= now() AND NOT ${isHeld}
+        AND NOT (u.asset_id IS NOT NULL
+          AND EXISTS (SELECT FROM models m WHERE m.upload_id = u.id AND m.state IN ('uploading', 'importing')))
         AND (u.id > ${afterId}::uuid) IS NOT FALSE
       ORDER BY u.id LIMIT ${limit}`);
   }

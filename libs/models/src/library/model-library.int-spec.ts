@@ -151,6 +151,23 @@ describe('a model that is uploaded', () => {
     expect(await here.library.get(accountId, model.id)).toMatchObject({ state: 'ready', kind: 'checkpoint' });
   });
 
+  it.each([
+    ['models are settled', ['settle-model-uploads', 'sweep-uploads']],
+    ['uploads are swept', ['sweep-uploads', 'settle-model-uploads']],
+  ])('becomes ready also long after its upload has expired, where first %s', async (_, loops) => {
+    const model = await world.begin(here, world.draft(accountId), FILE.length);
+    await world.send(here, model, FILE);
+    const uploadId = model.uploadId ?? '';
+    await world.assets.resumable.complete(wholeAccount(accountId), uploadId, { uploadBytesPerDay: null });
+    const data = { expiresAt: new Date(Date.now() - 1_000) };
+    await world.test.database.models.resumableUpload.update({ where: { id: uploadId }, data });
+    const all = [...here.chores.loops, ...world.assets.loops];
+    for (const name of [...loops, ...loops]) await all.find((loop) => loop.name === name)?.runOnce();
+    expect(await here.library.get(accountId, model.id)).toMatchObject({ state: 'ready', kind: 'checkpoint' });
+    expect(await world.test.database.models.resumableUpload.count({ where: { id: uploadId } })).toBe(0);
+    expect(await world.test.database.models.asset.count({ where: { accountId } })).toBe(1);
+  });
+
   it('fails where its bytes were deleted before its request came back, and keeps no other waiting', async () => {
     const terms = { uploadBytesPerDay: null };
     const joined = async (name: string): Promise<{ id: string; assetId: string }> => {

@@ -247,11 +247,30 @@ it('looks again at what a listing that was cut off left out', async () => {
   expect(met.size).toBe(250);
 });
 
+it('goes although another one cannot be deleted', async () => {
+  const old = [40, 39, 38].map((days) => lowestIdAt(Date.now() - days * 86_400_000));
+  for (const id of old) await notes.keep({ id, accountId, pseudonym: 'erased-1', subject: label });
+  const denying: NoteStore = {
+    put: (name, text) => files.put(name, text),
+    get: (name) => files.get(name),
+    list: (prefix) => files.list(prefix),
+    delete: (name) => (name.includes(old[0] ?? '') ? Promise.reject(new Error('denied')) : files.delete(name)),
+  };
+  const failed: string[] = [];
+  const report = { failed: (item: string) => void failed.push(item), resting: jest.fn() };
+  const loop = new SweepErasureNotesLoop(new ErasureNotes(denying, ring), 30);
+  expect(await loop.runOnce(report)).toBe(2);
+  expect(failed).toEqual([old[0]]);
+  // Where none can be deleted the loop fails.
+  await expect(loop.runOnce(report)).rejects.toThrow('denied');
+  expect(await notes.sweep(30, jest.fn())).toBe(1);
+});
+
 it('goes when no backup can be from before it, and not sooner', async () => {
   const days = (count: number): string => lowestIdAt(Date.now() - count * 86_400_000);
   for (const id of [days(31), days(29)]) await notes.keep({ id, accountId, pseudonym: 'erased-1', subject: label });
   expect(await new SweepErasureNotesLoop(notes, 30).runOnce()).toBe(1);
   expect(await notes.read({ accountId, id: days(31) })).toBeNull();
-  expect(await notes.sweep(30)).toBe(0);
+  expect(await notes.sweep(30, jest.fn())).toBe(0);
   expect(await reapply()).toMatchObject({ asked: [expect.any(String)] });
 });

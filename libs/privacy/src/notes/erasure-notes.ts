@@ -9,6 +9,8 @@ const DAY_MS = 86_400_000;
 /** Notes that one call drops, and deletions under way at once: a store that takes a second for each leaves it far within a lease. */
 const DROPPED = 500;
 const DROPPED_AT_ONCE = 32;
+/** Notes that cannot be deleted, and none that can: it is the store. */
+const FAILURES_OF_A_STORE = 1_000;
 
 /** What has to be known of an erasure to carry it out again. */
 export interface NotedErasure extends Pick<Erasure, 'id' | 'accountId' | 'pseudonym'> {
@@ -78,15 +80,32 @@ export class ErasureNotes {
     return { id, accountId, pseudonym: note.pseudonym, subject: this.subjectOf({ accountId, id }, note) };
   }
 
-  /** Delete notes that no backup can be older than. @param keptDays how long backups of the database are kept. @returns how many. */
-  async sweep(keptDays: number): Promise<number> {
+  /**
+   * Delete notes that no backup can be older than. One that cannot be deleted keeps no other.
+   *
+   * @param keptDays how long backups of the database are kept.
+   * @param failed is called with each note that could not be deleted.
+   * @returns how many were deleted.
+   * @throws the first error when none could be deleted; BlobStoreError when the listing fails.
+   */
+  async sweep(keptDays: number, failed: (id: string, error: unknown) => void): Promise<number> {
     const before = Date.now() - keptDays * DAY_MS;
     let gone = 0;
+    let failures = 0;
+    let first: unknown;
     for await (const name of noteNames(this.notes)) {
       if (createdAtOf(name.id) >= before) continue;
-      await this.notes.delete(nameOf(name));
-      gone += 1;
+      try {
+        await this.notes.delete(nameOf(name));
+        gone += 1;
+      } catch (error) {
+        first ??= error;
+        failures += 1;
+        failed(name.id, error);
+        if (gone === 0 && failures === FAILURES_OF_A_STORE) break;
+      }
     }
+    if (failures > 0 && gone === 0) throw first;
     return gone;
   }
 

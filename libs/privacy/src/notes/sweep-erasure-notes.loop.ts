@@ -1,4 +1,4 @@
-import type { Loop } from '@millrace/platform';
+import type { Loop, LoopReport } from '@millrace/platform';
 import type { ErasureNotes } from './erasure-notes';
 
 /** Removes notes of erasures once no backup from before them is left. */
@@ -12,7 +12,7 @@ export class SweepErasureNotesLoop implements Loop {
     private readonly keptDays: number,
   ) {}
 
-  runOnce(): Promise<number> {
-    return this.notes.sweep(this.keptDays);
+  runOnce(report?: LoopReport): Promise<number> {
+    return this.notes.sweep(this.keptDays, (id, error) => report?.failed(id, error));
   }
 }

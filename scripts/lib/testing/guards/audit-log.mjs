@@ -120,8 +120,8 @@ export const AUDIT_LOG_GUARDS = [
   of(
     'a segment of the audit log that is not as it was sealed is not exported',
     `${CHAIN}/export-audit-log.loop.ts`,
-    'if (fault === undefined) {',
-    'if (fault !== null) {',
+    'if (fault !== undefined) {',
+    'if (fault === null) {',
     EXPORTS,
   ),
   of(

@@ -43,10 +43,10 @@ export const EXAMINATION_MS = 30_000;
  */
 const REST = { times: 3, isAlways: true };
 /**
- * Of a large submission. One that takes a thread for longer than 15 ms (some 3 MB) rests up to four times as long again: 10 MB cost
+ * Of a large submission. One that takes a thread for longer than 10 ms (some 2 MB) rests up to four times as long again: 10 MB cost
  * PostgreSQL, the event loop and the worker nine times what they cost the thread.
  */
-export const SUBMISSION_REST: Rest = { ...REST, mostMs: 3 * EXAMINATION_MS, longMs: 15 };
+export const SUBMISSION_REST: Rest = { ...REST, mostMs: 3 * EXAMINATION_MS, longMs: 10 };
 /** Of a batch. It has as many slices as it needs; the bytes of its graphs bound them. */
 export const BATCH_REST: Rest = { ...REST, mostMs: Number.POSITIVE_INFINITY };
 

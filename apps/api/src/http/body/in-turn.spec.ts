@@ -37,7 +37,7 @@ describe('what bodies ask for', () => {
 
   it.each([
     [10, 30],
-    [30, 180],
+    [30, 270],
     [100, 1_200],
   ])(
     'waits three times as long as threads worked on the last large one of its account, up to four times that where they worked long, also where that one has been answered: %d ms',

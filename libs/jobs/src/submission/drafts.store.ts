@@ -31,10 +31,13 @@ export type DraftColumn =
  */
 export function draftsPart(drafts: readonly JobDraft[], lockWaitMs: number): StatementPart<DraftColumn> {
   const timeout = statementPart('timeout')`SELECT set_config('lock_timeout', ${`${lockWaitMs}ms`}, true)`;
+  const graphs = drafts.map(({ workflow }) => Buffer.from(workflow));
+  const rows = JSON.stringify(rowsOf(drafts, graphs));
   const given = statementPart('given')`
-    SELECT g.* FROM ${timeout}, json_to_recordset(${JSON.stringify(drafts.map(rowOf))}::json) AS g (
+    SELECT g.*, convert_from(substring(bytes FROM g.graph_at FOR g.graph_bytes), 'UTF8') AS workflow
+    FROM ${timeout}, (SELECT ${Buffer.concat(graphs)}::bytea AS bytes) AS graphs, json_to_recordset(${rows}::json) AS g (
       place int, given_id uuid, account_id uuid, api_key_id uuid, sub_key_id uuid, pool_id text, surface text, deployment_id uuid,
-      workflow text, node_count int, work_key bigint, reuse_key bytea, input_asset_ids uuid[], metadata jsonb, models text[], library_models text[], has_secrets boolean,
+      graph_at int, graph_bytes int, node_count int, work_key bigint, reuse_key bytea, input_asset_ids uuid[], metadata jsonb, models text[], library_models text[], has_secrets boolean,
       traceparent text, idempotency_key text, weight int, running_limit int, queue_limit int, storage_bytes float8,
       retention_seconds float8, price_micros_per_second bigint, hold_micros bigint, hold_id uuid, spend_limit_micros bigint,
       batch_id uuid, batch_index int, retry_max int, retry_codes text[], retry_pause_seconds int)`;
@@ -46,10 +49,21 @@ export function draftsPart(drafts: readonly JobDraft[], lockWaitMs: number): Sta
     FROM (SELECT coalesce(g.given_id, ids.id) AS id, g.* FROM ${given} g JOIN ${ids} ids ON ids.place = g.place) AS made`;
 }
 
-/** A draft by the names of the columns. Amounts are text: JSON has no integers of 64 bits. */
-function rowOf(draft: JobDraft, index: number): Record<string, unknown> {
+/**
+ * Drafts by the names of the columns. Amounts are text: JSON has no integers of 64 bits. Graphs are where their bytes begin among those of all, from
+ * 1 on, and how many these are: as a string in JSON each would be escaped here and read again there.
+ */
+function rowsOf(drafts: readonly JobDraft[], graphs: readonly Buffer[]): Record<string, unknown>[] {
+  let after = 1;
+  return drafts.map((draft, index) => {
+    const { length } = graphs[index] ?? Buffer.alloc(0);
+    after += length;
+    return { place: index + 1, graph_at: after - length, graph_bytes: length, ...rowOf(draft) };
+  });
+}
+
+function rowOf(draft: JobDraft): Record<string, unknown> {
   return {
-    place: index + 1,
     given_id: draft.id,
     account_id: draft.accountId,
     pool_id: draft.poolId,
@@ -57,7 +71,6 @@ function rowOf(draft: JobDraft, index: number): Record<string, unknown> {
     deployment_id: draft.deploymentId,
     api_key_id: draft.apiKeyId,
     sub_key_id: draft.subKeyId,
-    workflow: draft.workflow,
     node_count: draft.nodeCount,
     work_key: String(draft.workKey),
     reuse_key: draft.reuseKey === null ? null : `\\x${draft.reuseKey.toString('hex')}`,

@@ -73,6 +73,17 @@ describe('the statement of a group', () => {
   });
 });
 
+it('keeps the graph of each by the letter, in any script', async () => {
+  const graphs = ['{"1":{"class_type":"Ä","inputs":{"t":"猫 😀 \\u0000 \\n"}}}', '{}', '{"2":{"class_type":"é"}}'];
+  const drafts: JobDraft[] = [];
+  for (const workflow of graphs) drafts.push(await world.draft({ workflow }));
+  const jobs = await groups.record(test.database, drafts, NEVER_MS);
+  const kept = await Promise.all(
+    jobs.map(({ id: jobId }) => test.database.models.jobGraph.findUniqueOrThrow({ where: { jobId } })),
+  );
+  expect(kept.map(({ workflow }) => workflow)).toEqual(graphs);
+});
+
 describe('a group of which one cannot be recorded', () => {
   it('is refused, and leaves nothing: an account that was closed meanwhile', async () => {
     const drafts = [await world.draft(), await world.draft()];

@@ -22,35 +22,46 @@ export const STREAM_TIMING: StreamTiming = {
   subscribeMs: 1_000,
 };
 
-/** When one stream is to read again and what it may send, on the clock of `performance.now()`. */
+/**
+ * When one stream is to read again and what it may send, on the clock of `performance.now()`. What may be sent goes by the time at which it was
+ * asked whether a reading is due, or was read: an event to thousands of streams asks each of them all of it.
+ */
 export class StreamSchedule {
-  private readAt: number;
-  private eventAt: number;
+  private now = performance.now();
+  private readAt = this.now;
+  private eventAt = this.now;
+  /** Whether an event has arrived since the clock was looked at. */
+  private hasEvents = false;
   private positionAt: number;
   private positionMs: number;
   private progressAt = 0;
   private previewAt = 0;
 
   constructor(private readonly timing: StreamTiming) {
-    const now = performance.now();
-    this.readAt = now;
-    this.eventAt = now;
     this.positionMs = timing.positionMs;
-    this.positionAt = now + timing.positionMs;
+    this.positionAt = this.now + timing.positionMs;
   }
 
   /** An event arrived: a job of which there is news lately is read less often. */
   noteEvent(): void {
-    this.eventAt = performance.now();
+    this.hasEvents = true;
   }
 
   isReadingDue(): boolean {
-    const now = performance.now();
-    return now >= this.rereadAt || now >= this.positionAt;
+    this.lookAtClock();
+    return this.now >= this.rereadAt || this.now >= this.positionAt;
   }
 
   beginReading(): void {
-    this.readAt = performance.now();
+    this.lookAtClock();
+    this.readAt = this.now;
+  }
+
+  private lookAtClock(): void {
+    this.now = performance.now();
+    if (!this.hasEvents) return;
+    this.hasEvents = false;
+    this.eventAt = this.now;
   }
 
   private get rereadAt(): number {
@@ -60,24 +71,23 @@ export class StreamSchedule {
 
   /** @param reading.waiting whether the job is queued, so that its place can change without an event. */
   endReading({ hadNews, waiting }: { hadNews: boolean; waiting: boolean }): void {
+    this.lookAtClock();
     const { positionMs, rereadMs } = this.timing;
     this.positionMs = hadNews ? positionMs : Math.min(this.positionMs * 2, rereadMs);
-    this.positionAt = waiting ? performance.now() + this.positionMs : Number.POSITIVE_INFINITY;
+    this.positionAt = waiting ? this.now + this.positionMs : Number.POSITIVE_INFINITY;
   }
 
   /** The latest progress, when it may be sent. */
   takeProgress(state: StreamState): StreamItem[] {
-    const now = performance.now();
-    const items = now >= this.progressAt ? state.takeProgress() : [];
-    if (items.length > 0) this.progressAt = now + this.timing.progressMs;
+    const items = this.now >= this.progressAt ? state.takeProgress() : [];
+    if (items.length > 0) this.progressAt = this.now + this.timing.progressMs;
     return items;
   }
 
   /** The latest preview, when it may be sent. */
   takePreview(state: StreamState): StreamItem[] {
-    const now = performance.now();
-    const items = now >= this.previewAt ? state.takePreview() : [];
-    if (items.length > 0) this.previewAt = now + this.timing.previewMs;
+    const items = this.now >= this.previewAt ? state.takePreview() : [];
+    if (items.length > 0) this.previewAt = this.now + this.timing.previewMs;
     return items;
   }
 
@@ -86,6 +96,7 @@ export class StreamSchedule {
     let at = Math.min(this.rereadAt, this.positionAt);
     if (hasProgress) at = Math.min(at, this.progressAt);
     if (hasPreview) at = Math.min(at, this.previewAt);
+    // A client that takes what it is sent slowly has passed time since.
     return Math.max(0, at - performance.now());
   }
 }

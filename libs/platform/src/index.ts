@@ -5,6 +5,7 @@ export { BodiesInFlight, SharedBytes, dropRest, whenClosed } from './bodies';
 export { BoundedBytes, BoundedMap } from './bounded-map';
 export { backoffMs } from './backoff';
 export { ItemSweep } from './sweeps/item-sweep';
+export { workOnAll } from './sweeps/work-on-all';
 export { KeyRing, type KeyUse, type UseKey } from './secrets/key-ring';
 export { namesTag } from './entity-tag';
 export { Pseudonyms } from './secrets/pseudonyms';

@@ -1,5 +1,5 @@
 import type { Statements } from '@millrace/database';
-import type { Loop } from '@millrace/platform';
+import { workOnAll, type Loop, type LoopReport } from '@millrace/platform';
 import type { WorkingPoolsStore } from '../state';
 import type { Dispatcher } from './dispatcher';
 
@@ -14,9 +14,8 @@ export class DispatchLoop implements Loop {
     private readonly dispatcher: Pick<Dispatcher, 'fill'>,
   ) {}
 
-  async runOnce(): Promise<number> {
+  async runOnce(report?: LoopReport): Promise<number> {
     const poolIds = await this.pools.listWaiting(this.database);
-    const counts = await Promise.all(poolIds.map((poolId) => this.dispatcher.fill(poolId)));
-    return counts.reduce((sum, count) => sum + count, 0);
+    return workOnAll(poolIds, (poolId) => this.dispatcher.fill(poolId), report);
   }
 }

@@ -1,6 +1,6 @@
 import type { Statements } from '@millrace/database';
 import type { LaneProducer } from '@millrace/messaging';
-import type { Loop } from '@millrace/platform';
+import { workOnAll, type Loop, type LoopReport } from '@millrace/platform';
 import type { WorkingPoolsStore } from '../state';
 import type { SetAsideStore } from './set-aside.store';
 
@@ -24,10 +24,9 @@ export class OfferSetAsideJobsLoop implements Loop {
   ) {}
 
   /** @returns how many are set aside no more. @throws when Redis is away; the next run tries again. */
-  async runOnce(): Promise<number> {
+  async runOnce(report?: LoopReport): Promise<number> {
     const poolIds = await this.pools.listWithSetAside(this.database);
-    const counts = await Promise.all(poolIds.map((poolId) => this.offer(poolId)));
-    return counts.reduce((sum, count) => sum + count, 0);
+    return workOnAll(poolIds, (poolId) => this.offer(poolId), report);
   }
 
   private async offer(poolId: string): Promise<number> {

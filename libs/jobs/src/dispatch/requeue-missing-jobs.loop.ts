@@ -1,5 +1,5 @@
 import type { Statements } from '@millrace/database';
-import type { Loop } from '@millrace/platform';
+import { workOnAll, type Loop, type LoopReport } from '@millrace/platform';
 import type { WorkingPoolsStore } from '../state';
 import type { Dispatcher } from './dispatcher';
 
@@ -17,11 +17,10 @@ export class RequeueMissingJobsLoop implements Loop {
   ) {}
 
   /** @throws when Redis is away; the next run tries again. */
-  async runOnce(): Promise<number> {
+  async runOnce(report?: LoopReport): Promise<number> {
     const poolIds = await this.pools.listInFlight(this.database);
     const due = [...new Set([...this.before, ...poolIds])];
     this.before = poolIds;
-    const counts = await Promise.all(due.map((poolId) => this.dispatcher.redeliver(poolId)));
-    return counts.reduce((sum, count) => sum + count, 0);
+    return workOnAll(due, (poolId) => this.dispatcher.redeliver(poolId), report);
   }
 }

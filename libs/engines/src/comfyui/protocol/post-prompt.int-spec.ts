@@ -79,6 +79,72 @@ describe('the answer to a post', () => {
   });
 });
 
+describe('a post whose answer is lost', () => {
+  let server: Server;
+  let client: ComfyuiClient;
+  /** How requests are answered that are still to come, by path; a status, or a connection that breaks. Others find nothing. */
+  let answers: Record<string, (number | 'reset')[]>;
+  let posted: number;
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      const path = request.url ?? '';
+      if (path === '/prompt') posted += 1;
+      const given = answers[path]?.shift() ?? 200;
+      const body = path === '/queue' ? '{"queue_running":[],"queue_pending":[]}' : '{}';
+      request.resume().once('end', () => {
+        if (given === 'reset') response.socket?.resetAndDestroy();
+        else response.writeHead(given).end(given === 200 ? body : 'Service Unavailable');
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    client = new ComfyuiClient({ url: `http://127.0.0.1:${port}`, headers: {}, timeoutMs: 60_000 });
+  });
+
+  afterAll(() => {
+    client.close();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function whenAnswered(given: typeof answers): Promise<PostResult> {
+    answers = given;
+    posted = 0;
+    return await postPrompt(client, PROMPT, CLASSES, 60_000);
+  }
+
+  it.each([
+    ['the history', { '/prompt': ['reset'], '/history/p': [503] }],
+    ['the queue', { '/prompt': ['reset'], '/queue': [502] }],
+    ['the second look', { '/prompt': ['reset'], '/history/p': [200, 200, 504] }],
+    ['the history after an error of the server’s own', { '/prompt': [500], '/history/p': [503] }],
+    ['the history after an answer of its own', { '/prompt': [504], '/history/p': [503] }],
+  ] as [string, typeof answers][])(
+    'is not repeated, and is lost, where a gateway answers for %s',
+    async (_name, given) => {
+      expect(await whenAnswered(given)).toMatchObject({ status: 'lost' });
+      expect(posted).toBe(1);
+    },
+  );
+
+  it('is not repeated, and is lost, where nobody can say whether the prompt arrived after an error of the server’s own', async () => {
+    expect(await whenAnswered({ '/prompt': [500], '/history/p': ['reset', 'reset'] })).toMatchObject({
+      status: 'lost',
+    });
+    expect(posted).toBe(1);
+  });
+
+  it('is looked for a second time where a gateway no longer waited for the answer', async () => {
+    answers = { '/prompt': [504] };
+    const history = jest.spyOn(client, 'history');
+    history.mockResolvedValueOnce(null).mockResolvedValueOnce(null);
+    history.mockResolvedValueOnce({ messages: [], completed: true, outputs: [] });
+    expect(await postPrompt(client, PROMPT, CLASSES, 60_000)).toEqual({ status: 'accepted' });
+    history.mockRestore();
+  });
+});
+
 describe('the body of a post', () => {
   it('holds the graph to the letter', () => {
     const graph = '{"1": {"seed": 18446744073709551615, "x": 1.0}}';

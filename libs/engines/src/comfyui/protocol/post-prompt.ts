@@ -5,6 +5,7 @@ import { Unreachable, type Answer } from './http-transport';
 import { parseLenientJson } from './lenient-json';
 import { listOf, objectOf, textOf } from './messages';
 import { locatePrompt } from './locate-prompt';
+import { TooLarge } from './size-bounds';
 
 export type PostResult =
   | { status: 'accepted' }
@@ -50,6 +51,8 @@ export function promptBody({ promptId, clientId, graph, extraData }: Prompt): st
  * arrive is posted again: ComfyUI takes the same id twice and would run it twice.
  *
  * @param classes the submitted graph's, to name the node at fault
+ * @returns `lost` also where the server may have the prompt: whether it arrived could not be found out.
+ * @throws {TooLarge} when the prompt arrived, and what the server says of it is more than is read
  */
 export async function postPrompt(
   client: ComfyuiClient,
@@ -59,37 +62,60 @@ export async function postPrompt(
 ): Promise<PostResult> {
   const body = promptBody(prompt);
   for (let attempt = 1; ; attempt += 1) {
-    try {
-      const answer = await client.postPrompt(body, timeoutMs);
-      if (answer.status < 500) return readAnswer(answer, classes);
-      // A 500 says nothing: ComfyUI can queue a prompt and then fail to answer.
-      if (await hasArrived(client, prompt.promptId)) return { status: 'accepted' };
-      return refusedBy(answer);
-    } catch (error) {
-      if (!(error instanceof Unreachable)) throw error;
-      const arrived = error.sent && (await hasArrivedLate(client, prompt.promptId));
-      if (arrived) return { status: 'accepted' };
-      if (attempt >= MAX_POSTS || arrived === null) return { status: 'lost', reason: error.message };
-      await delay(SETTLE_MS);
-    }
+    const answer = await answerOf(client, body, timeoutMs);
+    if (!(answer instanceof Unreachable) && answer.status < 500) return readAnswer(answer, classes);
+    const arrived = await hasArrived(client, prompt.promptId, answer);
+    if (arrived) return { status: 'accepted' };
+    if (arrived !== null && !(answer instanceof Unreachable)) return refusedBy(answer);
+    if (arrived === null || attempt >= MAX_POSTS) return { status: 'lost', reason: reasonOf(answer) };
+    await delay(SETTLE_MS);
   }
 }
 
-async function hasArrived(client: ComfyuiClient, promptId: string): Promise<boolean> {
+async function answerOf(client: ComfyuiClient, body: string, timeoutMs: number): Promise<Answer | Unreachable> {
+  try {
+    return await client.postPrompt(body, timeoutMs);
+  } catch (error) {
+    if (error instanceof Unreachable) return error;
+    throw error;
+  }
+}
+
+/**
+ * Whether the prompt arrived of which the answer says nothing: ComfyUI can queue one and then fail to answer. Null when that cannot be
+ * found out, whether the server is silent or a gateway answers in its place.
+ */
+async function hasArrived(
+  client: ComfyuiClient,
+  promptId: string,
+  answer: Answer | Unreachable,
+): Promise<boolean | null> {
+  if (answer instanceof Unreachable && !answer.sent) return false;
+  try {
+    if (await isThere(client, promptId)) return true;
+    // ComfyUI's own answer comes after it has queued the prompt, or not.
+    if (!(answer instanceof Unreachable) && !isOfGateway(answer)) return false;
+    // Asked twice: a request that was on its way may still be under validation.
+    await delay(SETTLE_MS);
+    return await isThere(client, promptId);
+  } catch (error) {
+    // Its entry in the history is too large to be read: it arrived, and has ended.
+    if (error instanceof TooLarge) throw error;
+    return null;
+  }
+}
+
+async function isThere(client: ComfyuiClient, promptId: string): Promise<boolean> {
   const found = await locatePrompt(client, promptId);
   return 'entry' in found || found.place !== 'gone';
 }
 
-/** Null when the server can't be asked. Asked twice: a request that was on its way may still be under validation. */
-async function hasArrivedLate(client: ComfyuiClient, promptId: string): Promise<boolean | null> {
-  try {
-    if (await hasArrived(client, promptId)) return true;
-    await delay(SETTLE_MS);
-    return await hasArrived(client, promptId);
-  } catch (error) {
-    if (error instanceof Unreachable) return null;
-    throw error;
-  }
+function isOfGateway({ status }: Answer): boolean {
+  return status >= 502 && status <= 504;
+}
+
+function reasonOf(answer: Answer | Unreachable): string {
+  return answer instanceof Unreachable ? answer.message : `ComfyUI answered POST /prompt with ${answer.status}.`;
 }
 
 function readAnswer(answer: Answer, classes: ReadonlyMap<string, string>): PostResult {
@@ -134,8 +160,7 @@ function refusedBy(answer: Answer): PostResult {
   const error = objectOf(bodyOf(answer)?.['error']);
   const reason = error ? sentenceOf(error) : `status ${answer.status}`;
   // In front of ComfyUI, not it: another attempt may reach it.
-  if (answer.status >= 502 && answer.status <= 504)
-    return { status: 'lost', reason: `ComfyUI is not there: ${reason}.` };
+  if (isOfGateway(answer)) return { status: 'lost', reason: `ComfyUI is not there: ${reason}.` };
   const message = `ComfyUI refused the workflow: ${reason}`;
   return {
     status: 'refused',

@@ -34,6 +34,8 @@ export class ComfyuiRun {
   readonly monitor: RunMonitor;
   private graph: SanitisedGraph | null = null;
   private readonly givingUp = new AbortController();
+  /** From its post until it is known to be over. */
+  private mayBeOnServer = false;
 
   constructor(
     private readonly server: RunServer,
@@ -94,6 +96,7 @@ export class ComfyuiRun {
     const lossesBefore = socket.lossCount;
     const prompt = { promptId: this.work.runId, clientId: socket.clientId, graph: graph.text };
     const extraData = { ...mapExtraData(this.work.extraData), preview_method: this.settings.previewMethod };
+    this.mayBeOnServer = true;
     const posted = await postPrompt(client, { ...prompt, extraData }, graph.classes, bounds.postMs);
     if (posted.status === 'lost') return this.outcome(posted, true);
     if (posted.status === 'refused') return this.failed(this.scrubbed(posted.failure));
@@ -102,6 +105,7 @@ export class ComfyuiRun {
       return this.outcome({ status: 'failed', failure: this.scrubbed(posted.failure) }, canceled === 'ignored');
     }
     const ending = await this.whenOver();
+    this.mayBeOnServer = false;
     const { fetching } = this.settings;
     if (this.monitor.hasSucceeded && fetching.areQuick) this.monitor.onComputed();
     return await fetching.measured(() => this.conclude(ending, outputs, () => socket.lossCount !== lossesBefore));
@@ -218,10 +222,10 @@ export class ComfyuiRun {
       const { message } = error;
       return this.failed({ code: 'input_unavailable', message, nodeId: null, classType: null, traceback: null });
     }
-    if (this.context.signal.aborted) return this.outcome({ status: 'interrupted' });
+    if (this.context.signal.aborted) return this.outcome({ status: 'interrupted' }, this.mayBeOnServer);
     const diskFault = diskFaultOf(error);
-    if (diskFault !== null) return this.outcome({ status: 'disk_failed', reason: diskFault });
+    if (diskFault !== null) return this.outcome({ status: 'disk_failed', reason: diskFault }, this.mayBeOnServer);
     const reason = error instanceof Error ? error.message : String(error);
-    return this.lost(boundedMessage(reason, this.server.scrubber.failure));
+    return this.lost(boundedMessage(reason, this.server.scrubber.failure), this.mayBeOnServer);
   }
 }

@@ -88,6 +88,49 @@ describe('files in folders within reach', () => {
     ]);
   });
 
+  it('of a run that it left in the temporary folder are removed, which no node has reported', async () => {
+    const [mine, others] = ['frames', 'others'].map((runId) => join(folders.temp, 'millrace', runId, '1'));
+    for (const folder of [mine, others] as string[]) {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, 'frame.png'), '');
+    }
+    await files.clean('frames', []);
+    expect(readdirSync(join(folders.temp, 'millrace')).sort()).toEqual(['others', 'r1']);
+    expect(await files.runs()).toContain('others');
+    await files.cleanLeft(['others']);
+    expect(readdirSync(join(folders.temp, 'millrace'))).toEqual(['r1']);
+  });
+
+  it('of a run that goes on stay in the temporary folder as well', async () => {
+    const old = new Date(Date.now() - 25 * 3_600_000);
+    const ofRun = join(folders.temp, 'millrace/lasts');
+    mkdirSync(ofRun);
+    for (const last of [false, true]) {
+      utimesSync(ofRun, old, old);
+      if (!last) await files.keep('lasts');
+      await files.cleanLeft([]);
+      expect(existsSync(ofRun)).toBe(!last);
+    }
+  });
+
+  it.each([
+    ['the output folder', 'output', 'output'],
+    ['a folder in it', 'output', 'output/temp'],
+    ['the one that it is in', 'shared/output', 'shared'],
+  ])('of a run are removed where the temporary folder is %s', async (_name, output, temp) => {
+    const nested = scratchDir();
+    const given = { input: join(nested, 'input'), output: join(nested, output), temp: join(nested, temp) };
+    const ofRuns = Object.values(given).map((folder) => join(folder, 'millrace'));
+    for (const runs of ofRuns) for (const runId of ['r1', 'r2']) mkdirSync(join(runs, runId, '1'), { recursive: true });
+    for (const folder of Object.values(given)) writeFileSync(join(folder, 'millrace/r1/1/x'), '');
+    const nestedFiles = new FolderRunFiles(given);
+    await nestedFiles.clean('r1', []);
+    for (const runs of ofRuns) expect(readdirSync(runs)).toEqual(['r2']);
+    expect(await nestedFiles.runs()).toEqual(['r2']);
+    await nestedFiles.cleanAll();
+    for (const runs of ofRuns) expect(existsSync(runs)).toBe(false);
+  });
+
   it('of a run are removed, and no others', async () => {
     mkdirSync(join(folders.output, 'millrace/r2'));
     writeFileSync(join(folders.temp, 't.png'), '');
@@ -95,6 +138,7 @@ describe('files in folders within reach', () => {
     await files.clean('r1', [{ type: 'temp', path: 't.png' }]);
     expect(existsSync(join(folders.output, 'millrace/r1'))).toBe(false);
     expect(existsSync(join(folders.input, 'millrace/r1'))).toBe(false);
+    expect(existsSync(join(folders.temp, 'millrace/r1'))).toBe(false);
     expect(existsSync(join(folders.output, 'millrace/r2'))).toBe(true);
     expect([existsSync(join(folders.temp, 't.png')), existsSync(join(folders.temp, 'u.png'))]).toEqual([false, true]);
     expect(readFileSync(elsewhere, 'utf8')).toBe('another’s');

@@ -5,7 +5,7 @@ import type { ComfyuiFolders } from '../comfyui.config';
 import type { Fetched, FetchTarget, ServerFile } from '../protocol';
 import { copyBytes } from './copy-bytes';
 import { InputUnavailable, PROOF_BYTES, type RunFiles } from './run-files';
-import { RUNS_FOLDER, runFolder } from './run-paths';
+import { RUNS_FOLDER } from './run-paths';
 
 /** A run that goes on says so many times in it: see `keep`. */
 const LEFT_AFTER_MS = 24 * 3_600_000;
@@ -61,9 +61,8 @@ export class FolderRunFiles implements RunFiles {
   }
 
   async clean(runId: string, temporary: readonly ServerFile[]): Promise<void> {
-    const { input, output, temp } = this.folders;
-    const leftovers = [join(input, runFolder(runId)), join(output, runFolder(runId))];
-    for (const { path } of temporary) leftovers.push(join(temp, path));
+    const leftovers = this.runsFolders().map((folder) => join(folder, runId));
+    for (const { path } of temporary) leftovers.push(join(this.folders.temp, path));
     for (let at = 0; at < leftovers.length; at += REMOVED_AT_ONCE) {
       const some = leftovers.slice(at, at + REMOVED_AT_ONCE);
       await Promise.all(some.map((path) => rm(path, { recursive: true, force: true })));
@@ -98,8 +97,10 @@ export class FolderRunFiles implements RunFiles {
     }
   }
 
+  /** Where everything of the runs is. Savers that write to the temporary folder are given the same prefixes; two of the folders may be one. */
   private runsFolders(): string[] {
-    return [this.folders.input, this.folders.output].map((folder) => join(folder, RUNS_FOLDER));
+    const { input, output, temp } = this.folders;
+    return [...new Set([input, output, temp].map((folder) => join(folder, RUNS_FOLDER)))];
   }
 }
 

@@ -17,7 +17,7 @@ export interface RunFiles {
   list(folder: string): Promise<ServerFile[]>;
   /** The files of a run are in use: `cleanLeft` counts the time from now on. Never rejects. */
   keep(runId: string): Promise<void>;
-  /** Removes what a run left, as far as it can be reached: its input and output folder, and these temporary files. */
+  /** Removes what a run left, as far as it can be reached: its folders, and these temporary files, which lie anywhere. */
   clean(runId: string, temporary: readonly ServerFile[]): Promise<void>;
   /** Ids of the runs that have files; empty where the folders can't be read. */
   runs(): Promise<string[]>;

@@ -1,10 +1,10 @@
-/** The folder, below ComfyUI's input and output folders, that everything of Millrace's runs is in. */
+/** The folder, below ComfyUI's input, output and temporary folders, that everything of Millrace's runs is in. */
 export const RUNS_FOLDER = 'millrace';
 
 const UNSAFE_IN_NAMES = /[\u0000-\u001f\u007f"*:<>?|\\/]/g;
 const MAX_NAME_LENGTH = 100;
 
-/** The folder of one run's files, below the input as below the output folder. */
+/** The folder of one run's files, below each of ComfyUI's folders. */
 export function runFolder(runId: string): string {
   return `${RUNS_FOLDER}/${runId}`;
 }

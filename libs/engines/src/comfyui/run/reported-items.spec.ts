@@ -88,7 +88,10 @@ describe('what nodes report', () => {
     expect(itemsOf({ images: [item] })).toEqual([{ kind: 'foreign', name: item.filename }]);
   });
 
-  it('is no output where a loader shows what it loaded', () => {
-    expect(itemsOf({ images: [{ filename: 'a.png', subfolder: 'elsewhere', type: 'input' }] })).toEqual([]);
-  });
+  it.each(['elsewhere', `millrace/${RUN}`, `millrace/${RUN}/2`])(
+    'is no output where a loader shows what it loaded from %s',
+    (subfolder) => {
+      expect(itemsOf({ images: [{ filename: '1.png', subfolder, type: 'input' }] })).toEqual([]);
+    },
+  );
 });

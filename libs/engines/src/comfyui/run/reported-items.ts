@@ -44,13 +44,14 @@ function readFile(description: Record<string, unknown>, runId: string): Reported
   const filename = textOf(description['filename']);
   if (filename === null) return null;
   const type = textOf(description['type']) ?? 'output';
+  // Loaders show what they loaded: no output of the run, wherever it lies, and the run's own inputs lie in its folder.
+  if (type === 'input') return null;
   const path = containedPath(textOf(description['subfolder']) ?? '', filename);
   const isOwn = path !== null && (type === 'temp' || path.startsWith(`${runFolder(runId)}/`));
-  if (isOwn && (type === 'output' || type === 'temp' || type === 'input')) {
+  if (isOwn && (type === 'output' || type === 'temp')) {
     return { kind: 'file', name: baseName(path), file: { type, path } };
   }
-  // Loaders show what they loaded: no output of the run, wherever it lies.
-  return type === 'input' ? null : { kind: 'foreign', name: filename };
+  return { kind: 'foreign', name: filename };
 }
 
 /** 3D previews report the plain path of a file in the output folder. */

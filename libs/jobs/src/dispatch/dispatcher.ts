@@ -2,7 +2,7 @@ import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { PoolStore, WorkerStore } from '@millrace/deployments';
 import type { HintState, LaneProducer } from '@millrace/messaging';
-import { LoadingCache, crashPoint, type Logger } from '@millrace/platform';
+import { BoundedMap, LoadingCache, crashPoint, type Logger } from '@millrace/platform';
 import type { JobSettings } from '../job.settings';
 import type { DispatchedJob, Turn, TurnOffer, TurnStore } from '../rotation';
 import { LockedAccounts } from './locked-accounts';
@@ -12,7 +12,7 @@ import { WatermarkCache } from './watermark-cache';
 
 /** What a pool can take is looked up this often at most; workers come and go by the minute. */
 const CAPACITY_TTL_MS = 500;
-/** Pools whose capacity is kept. */
+/** Pools of which something is kept. What is lost of one is read again, and an account that was skipped there may be so once more. */
 const CACHED_POOLS = 10_000;
 /** An attempt unclaimed this long may have been lost with its lane. */
 const UNCLAIMED_SECONDS = 3;
@@ -43,10 +43,10 @@ export class Dispatcher {
   /** Pools of which a statement under way gives turns beside its own work. */
   private readonly offered = new Set<string>();
   private readonly rooms: LoadingCache<number>;
-  private readonly watermarks = new Map<string, WatermarkCache>();
+  private readonly watermarks = new BoundedMap<WatermarkCache>(CACHED_POOLS);
   /** By pool, what was put back and is not claimed, and in which period. */
   private readonly putBack = new Map<string, Set<string>>();
-  private readonly lockedAccounts = new Map<string, LockedAccounts>();
+  private readonly lockedAccounts = new BoundedMap<LockedAccounts>(CACHED_POOLS);
 
   /** @param now milliseconds on a clock that only goes forward. */
   constructor(

@@ -47,7 +47,8 @@ type Recorded = Pick<SubmittedBatch, 'spend'> & { id: string };
 
 /**
  * Turns a request into many durable jobs under one id. What can be refused without writing is refused first; then one transaction
- * records the batch and its jobs, with the statement that records jobs which arrive together (`GroupStore`).
+ * records the batch and its jobs (`BatchJobStore`): it writes the jobs some at a time, and locks the account's queue, labels and balance
+ * in its last statement.
  */
 export class BatchSubmissions {
   private readonly turns = new Turns(BATCHES_AT_A_TIME, 'batches');

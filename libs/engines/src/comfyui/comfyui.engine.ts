@@ -89,7 +89,9 @@ export class ComfyuiEngine implements Engine {
     await this.catalogue();
     const live = await this.keeper.whenLive(new AbortController().signal);
     if ('problem' in live) return;
-    if (!this.keeper.canReplace) await this.leftRuns.takeOver(live);
+    // The folders of its own are emptied as it starts, and are those of its successors.
+    if (this.keeper.canReplace) this.leftRuns.watch(live.files);
+    else await this.leftRuns.takeOver(live);
     if (live.hidesGraphs) return;
     this.options.onNotice?.('ComfyUI runs without --disable-metadata: the files it saves hold the whole workflow.');
   }

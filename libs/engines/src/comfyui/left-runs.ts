@@ -34,6 +34,11 @@ export class LeftRuns {
     await this.reported(files.cleanLeft([...left, ...ended]), undefined);
     // Not before: it is all that shows of which runs the files can go.
     await client.clearHistory();
+    this.watch(files);
+  }
+
+  /** Looks every `sweepMs` for files of which nothing else is known: of runs that could not be removed, or were written to after that. */
+  watch(files: RunFiles): void {
     if (!this.isClosed) this.timer = setInterval(() => this.sweep(files), this.options.bounds.sweepMs);
   }
 

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { transformFileSync } from '@swc/core';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scratchDir } from '../../../conformance/run-workflow';
-import { spawnableSimulator } from '@millrace/testing';
+import { eventually, spawnableSimulator } from '@millrace/testing';
 import type { OwnOptions } from '../comfyui.config';
 import { ComfyuiEngine } from '../comfyui.engine';
 import { ComfyuiProcess } from './comfyui.process';
@@ -43,6 +43,21 @@ describe('a ComfyUI of the engine’s own, as it starts and ends', () => {
       'ComfyUI ended as it started. Its last words: ModuleNotFoundError: No module named torch',
     );
     expect((await engine.health()).problem).toContain('No module named torch');
+  });
+});
+
+describe('a ComfyUI of the engine’s own, as it goes on', () => {
+  it('keeps no files of runs that have not changed for a day: what could not be removed after a run goes then', async () => {
+    const server = ownServer();
+    const engine = new ComfyuiEngine({ server, bounds: { sweepMs: 20 } });
+    await engine.start();
+    const runs = join(server.dataDir, 'output/millrace');
+    for (const runId of ['old', 'new']) mkdirSync(join(runs, runId), { recursive: true });
+    const old = new Date(Date.now() - 25 * 3_600_000);
+    utimesSync(join(runs, 'old'), old, old);
+    await eventually('the old folder is gone', () => !existsSync(join(runs, 'old')));
+    expect(readdirSync(runs)).toEqual(['new']);
+    await engine.close();
   });
 });
 

@@ -89,6 +89,11 @@ export interface ComfyuiBounds {
   catalogueMs: number;
   /** For the last lines of a run's log after its end: a `print` is held back until then. 250 ms. */
   logDrainMs: number;
+  /**
+   * Silence of the socket of a run that has ended, after which pictures that come over it alone count as lost: longer than one of them takes
+   * to be encoded and sent. 30 s.
+   */
+  picturesMs: number;
   /** Fetching what a run made in longer than this is worth another worker's while. 50 ms. */
   quickFetchMs: number;
 }
@@ -134,6 +139,7 @@ export const DEFAULT_BOUNDS: Readonly<ComfyuiBounds> = {
   killGraceMs: 5_000,
   catalogueMs: 60_000,
   logDrainMs: 250,
+  picturesMs: 30_000,
   quickFetchMs: 50,
 };
 

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { lossOf, outputsOf, startRun, type Graph } from '../../conformance/run-workflow';
+import { lossOf, startRun, type Graph } from '../../conformance/run-workflow';
 import {
   ComfyuiSimulator,
   createTestFolder,
@@ -241,103 +241,6 @@ describe('an engine attached to a ComfyUI that fails', () => {
       expect(existsSync(restartFile)).toBe(true);
       expect((await engine.health()).problem).toBe('ComfyUI lost its GPU, and its restart was requested.');
       rmSync(restartFile);
-    });
-  });
-
-  describe('loses its socket', () => {
-    it('opens the next, and receives the rest', async () => {
-      await open();
-      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
-      const run = startRun(engine, STEPPING);
-      await run.seen('node_step', ({ step }) => step === 2);
-      simulator.server.sockets.cut();
-      await simulator.server.sockets.whenRegistered();
-      hold.release();
-      expect(await run.result).toEqual({ status: 'succeeded' });
-      const steps = run.events.flatMap((event) => (event.type === 'node_step' ? [event.step] : []));
-      expect(steps).toEqual([1, 2, 3, 4, 5, 6]);
-    });
-
-    it('finds in history what was said meanwhile', async () => {
-      await open({ reconnectPauseMs: NEVER_MS });
-      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
-      const run = startRun(engine, STEPPING);
-      await run.seen('node_step', ({ step }) => step === 2);
-      simulator.server.sockets.cut();
-      hold.release();
-      expect(await run.result).toEqual({ status: 'succeeded' });
-      expect(outputsOf(run)).toHaveLength(1);
-      expect(run.events).toContainEqual({ type: 'node_finished', nodeId: '1' });
-    });
-
-    it('opens it again when it is open and mute', async () => {
-      await open({ muteMs: 1_000 });
-      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
-      const run = startRun(engine, STEPPING);
-      await run.seen('node_step', ({ step }) => step === 2);
-      simulator.server.sockets.forget();
-      await simulator.server.sockets.whenRegistered();
-      hold.release();
-      expect(await run.result).toEqual({ status: 'succeeded' });
-      expect(run.events).toContainEqual({ type: 'node_step', nodeId: '1', step: 6, steps: 6 });
-    });
-
-    it('ends a run whose socket says nothing at all', async () => {
-      await open();
-      simulator.server.sockets.setDeaf(true);
-      const run = startRun(engine, STEPPING);
-      expect(await run.result).toEqual({ status: 'succeeded' });
-      expect(run.events[0]).toEqual({ type: 'started' });
-      expect(outputsOf(run)).toHaveLength(1);
-    });
-
-    it('loses a run whose pictures came over it', async () => {
-      await open();
-      const hold = simulator.server.holds.hold({ classType: 'SaveImageWebsocket', step: 1 });
-      const run = startRun(engine, {
-        '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 4, color: 1 } },
-        '2': { class_type: 'SaveImageWebsocket', inputs: { images: ['1', 0] } },
-      });
-      await hold.reached;
-      simulator.server.sockets.cut();
-      await simulator.server.sockets.whenRegistered();
-      hold.release();
-      expect(await lossOf(run)).toContain('while pictures came');
-    });
-
-    it('keeps a silent socket over which pictures are to come: a model takes its time to load', async () => {
-      await open({ muteMs: 20 });
-      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 1 });
-      const run = startRun(engine, {
-        '1': { class_type: 'TestSteps', inputs: { steps: 1, seconds_per_step: 0, salt: 1 } },
-        '2': { class_type: 'SaveImageWebsocket', inputs: { images: ['1', 0] } },
-      });
-      await hold.reached;
-      const { requests } = simulator.server;
-      await simulator.server.whenAsked(requests + 20);
-      hold.release();
-      expect(await run.result).toEqual({ status: 'succeeded' });
-      expect(outputsOf(run)).toHaveLength(1);
-    });
-
-    it('loses a run whose pictures were to come over a socket that said nothing', async () => {
-      await open();
-      simulator.server.sockets.setDeaf(true);
-      const run = startRun(engine, {
-        '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
-        '2': { class_type: 'SaveImageWebsocket', inputs: { images: ['1', 0] } },
-      });
-      expect(await lossOf(run)).toContain('was silent when pictures were to come');
-    });
-
-    it('never has two sockets of one client id', async () => {
-      await open();
-      for (let round = 0; round < 3; round += 1) {
-        simulator.server.sockets.cut();
-        await simulator.server.sockets.whenRegistered();
-        expect(simulator.server.sockets.count).toBe(1);
-      }
-      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
     });
   });
 

@@ -93,7 +93,7 @@ export class ComfyuiRun {
   private async post(graph: SanitisedGraph, outputs: RunOutputs): Promise<RunOutcome> {
     const { client, socket } = this.server;
     const { bounds } = this.settings;
-    const lossesBefore = socket.lossCount;
+    this.monitor.onPost();
     const prompt = { promptId: this.work.runId, clientId: socket.clientId, graph: graph.text };
     const extraData = { ...mapExtraData(this.work.extraData), preview_method: this.settings.previewMethod };
     this.mayBeOnServer = true;
@@ -108,7 +108,7 @@ export class ComfyuiRun {
     this.mayBeOnServer = false;
     const { fetching } = this.settings;
     if (this.monitor.hasSucceeded && fetching.areQuick) this.monitor.onComputed();
-    return await fetching.measured(() => this.conclude(ending, outputs, () => socket.lossCount !== lossesBefore));
+    return await fetching.measured(() => this.conclude(ending, outputs));
   }
 
   private async whenOver(): Promise<Ending> {
@@ -128,7 +128,7 @@ export class ComfyuiRun {
     return cancelRun(server.client, work.runId, settings.bounds, () => monitor.state.ended || monitor.closed.aborted);
   }
 
-  private async conclude(ending: Ending, outputs: RunOutputs, hasMissed: () => boolean): Promise<RunOutcome> {
+  private async conclude(ending: Ending, outputs: RunOutputs): Promise<RunOutcome> {
     const { bounds } = this.settings;
     if (ending.kind === 'lost') return this.lost(ending.reason, true);
     if (ending.kind === 'crashed') return await this.crashed(outputs);
@@ -152,7 +152,7 @@ export class ComfyuiRun {
       await outputs.whenDone().catch(() => undefined);
       return this.failed(verdict.failure);
     }
-    return await this.handOver(outputs, hasMissed);
+    return await this.handOver(outputs);
   }
 
   /** A failed node makes its entry too large by its error, which the socket has brought, or by its inputs. */
@@ -185,7 +185,7 @@ export class ComfyuiRun {
     return this.outcome({ status: 'failed', failure }, isStuck);
   }
 
-  private async handOver(outputs: RunOutputs, hasMissed: () => boolean): Promise<RunOutcome> {
+  private async handOver(outputs: RunOutputs): Promise<RunOutcome> {
     await outputs.findUnreported();
     const trouble = await outputs.whenDone();
     if (trouble?.kind === 'failed') return this.failed(trouble.failure);
@@ -194,7 +194,7 @@ export class ComfyuiRun {
       await this.server.client.freeMemory();
       return this.lost(trouble.reason);
     }
-    const missing = outputs.missingPictures(hasMissed());
+    const missing = this.monitor.missingPictures;
     return missing === null ? this.outcome({ status: 'succeeded' }) : this.lost(missing);
   }
 

@@ -16,6 +16,7 @@ import { RunOutputs } from './run-outputs';
 import { onFrame, onHistory, onMessage } from './run-reducer';
 import { initialState, PICTURE_OUTPUT_CLASSES, submittedNode, type Reduction, type RunState } from './run-state';
 import { RunWatch } from './run-watch';
+import { SocketRecord } from './socket-record';
 
 export interface RunMonitorOptions {
   work: { runId: string; outputDir: string; maxOutputs: number };
@@ -38,6 +39,7 @@ export class RunMonitor {
   readonly ending: Promise<Ending>;
   private readonly log: RunLog;
   private readonly watch: RunWatch;
+  private readonly record: SocketRecord;
   private readonly closing = new AbortController();
   private currentState: RunState;
   private currentOutputs: RunOutputs | null = null;
@@ -51,13 +53,16 @@ export class RunMonitor {
     this.ending = new Promise((resolve) => (this.end = resolve));
     this.currentState = initialState({ promptId: work.runId, classes: new Map() });
     this.watch = new RunWatch(server.client, work.runId, bounds, {
-      onEntry: (entry) => this.end({ kind: 'ended', entry }),
+      onEntry: (entry, silentMs) => {
+        if (!this.arePicturesToCome(silentMs)) this.end({ kind: 'ended', entry });
+      },
       onTooLarge: () => this.end(this.hasFailed ? { kind: 'ended', entry: null } : { kind: 'too_large', nodeId: null }),
       onRunning: () => this.apply(onMessage(this.state, { type: 'execution_start', promptId: work.runId })),
       onMute: () => this.reopenSocket(),
       onGone: (reason) => this.end(options.isToStop() ? { kind: 'stopped' } : { kind: 'lost', reason }),
       onLost: (reason) => this.end({ kind: 'lost', reason }),
     });
+    this.record = new SocketRecord(server.socket);
     this.log = new RunLog(
       {
         onText: (text) => this.emit({ type: 'log', text }),
@@ -96,6 +101,11 @@ export class RunMonitor {
     return this.currentOutputs;
   }
 
+  /** The graph is about to be posted: what the socket says of the run from here on counts. */
+  onPost(): void {
+    this.record.onPost();
+  }
+
   /** A text message of the server's socket. */
   onText(text: string): void {
     this.take(readMessage(text), text.length);
@@ -110,7 +120,8 @@ export class RunMonitor {
     if (message.type === 'logs') return this.log.write(message.text);
     if (isAbout(message, this.options.work.runId)) this.watch.onSign();
     if (message.type === 'executed' && this.isTooMuch(message, length)) return;
-    if (message.type === 'executing' && message.node !== null) this.outputs?.onNodeAnnounced(message.node);
+    const isEnd = message.type === 'executing' && message.node === null;
+    if (isEnd && isAbout(message, this.options.work.runId)) this.record.onEnd();
     this.apply(onMessage(this.state, message));
   }
 
@@ -161,6 +172,14 @@ export class RunMonitor {
     return this.state.terminal?.status === 'failed';
   }
 
+  /** Why pictures of a run that succeeded may be missing; null where none can be. */
+  get missingPictures(): string | null {
+    if (!this.outputs?.needsSocket || this.record.isWhole) return null;
+    return this.record.isBroken
+      ? 'The connection broke while pictures came over it.'
+      : 'The connection was silent when pictures were to come over it.';
+  }
+
   /** What is left to do for the run is quick. */
   onComputed(): void {
     this.emit({ type: 'computed' });
@@ -191,6 +210,17 @@ export class RunMonitor {
     this.watch.stop();
     this.closing.abort();
     await this.outputs?.whenDone().catch(() => undefined);
+  }
+
+  /**
+   * History has a run as soon as its nodes are done. Pictures that come over the socket alone may then still wait to be encoded and sent,
+   * and `executing null` behind them.
+   *
+   * @param silentMs how long the socket has said nothing of the run since history had it
+   */
+  private arePicturesToCome(silentMs: number): boolean {
+    const { needsSocket = false } = this.outputs ?? {};
+    return needsSocket && !this.record.isBroken && silentMs < this.options.bounds.picturesMs;
   }
 
   /** What a socket misses while it is opened again is found in history, except what comes over the socket alone. */

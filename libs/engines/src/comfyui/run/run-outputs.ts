@@ -17,33 +17,21 @@ export interface RunOutputsOptions {
 export class RunOutputs {
   /** Classes of the nodes that have reported. */
   readonly reportedBy = new Set<string>();
+  /** Some outputs come over the socket and can be found nowhere else. */
+  readonly needsSocket: boolean;
   private readonly reportedNodes = new Set<string>();
-  /** Nodes whose start a message of the socket has announced. */
-  private readonly announcedNodes = new Set<string>();
-  /** Nodes whose pictures come over the socket alone. */
-  private readonly pictureNodes: string[];
   private readonly collector: OutputCollector;
 
   constructor(private readonly options: RunOutputsOptions) {
     const { work, graph, files, signal, onOutput } = options;
     const { classes } = graph;
-    this.pictureNodes = [...classes].flatMap(([nodeId, name]) => (PICTURE_OUTPUT_CLASSES.has(name) ? [nodeId] : []));
+    this.needsSocket = [...classes.values()].some((name) => PICTURE_OUTPUT_CLASSES.has(name));
     this.collector = new OutputCollector({ ...work, classes, files, signal, emit: onOutput });
-  }
-
-  /** Some outputs come over the socket and can be found nowhere else. */
-  get needsSocket(): boolean {
-    return this.pictureNodes.length > 0;
   }
 
   /** Reported files in the temporary folder, to be removed with the run. */
   get temporaryFiles(): readonly ServerFile[] {
     return this.collector.temporaryFiles;
-  }
-
-  /** A message of the socket has announced that a node starts. */
-  onNodeAnnounced(nodeId: string): void {
-    this.announcedNodes.add(nodeId);
   }
 
   take(report: NodeReport): void {
@@ -76,18 +64,5 @@ export class RunOutputs {
    */
   whenDone(): Promise<CollectFailure | null> {
     return this.collector.whenDone();
-  }
-
-  /**
-   * Why pictures of a run that succeeded may be missing; null where none can be.
-   *
-   * @param hasMissed the socket was lost during the run
-   */
-  missingPictures(hasMissed: boolean): string | null {
-    if (!this.needsSocket) return null;
-    if (hasMissed) return 'The connection broke while pictures came over it.';
-    return this.pictureNodes.every((nodeId) => this.announcedNodes.has(nodeId))
-      ? null
-      : 'The connection was silent when pictures were to come over it.';
   }
 }

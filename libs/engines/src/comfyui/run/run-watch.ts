@@ -4,8 +4,12 @@ import { type ComfyuiClient, type Queue, locatePrompt, type HistoryEntry, TooLar
 import { judge, type RunFacts } from './watchdog';
 
 export interface RunWatchListener {
-  /** The run has ended, and this is its entry. */
-  onEntry(entry: HistoryEntry): void;
+  /**
+   * The run has ended, and this is its entry. Comes with each look until the watch is stopped.
+   *
+   * @param silentMs since the last message of the run, or since its entry was there, if that is shorter
+   */
+  onEntry(entry: HistoryEntry, silentMs: number): void;
   /** The run has ended, and its entry is larger than is read. */
   onTooLarge(): void;
   /** The run has left the queue. */
@@ -23,6 +27,8 @@ export class RunWatch {
   private lastSignMs = this.postedMs;
   private deadThreadMs: number | null = null;
   private unreachableSinceMs: number | null = null;
+  /** When the run's entry was first there. */
+  private endedMs: number | null = null;
   private reopened = 0;
   private hasLargeEntry = false;
 
@@ -71,8 +77,8 @@ export class RunWatch {
       this.hasLargeEntry = true;
       return;
     }
-    if (found && 'entry' in found) return this.listener.onEntry(found.entry);
     this.unreachableSinceMs = found ? null : (this.unreachableSinceMs ?? performance.now());
+    if (found && 'entry' in found) return this.onEntry(found.entry);
     if (found?.place === 'running') this.listener.onRunning();
     const judgement = judge(this.facts(found), this.bounds);
     if (judgement.kind === 'lost') {
@@ -82,6 +88,12 @@ export class RunWatch {
     if (judgement.kind !== 'reopen') return;
     this.reopened += 1;
     this.listener.onMute();
+  }
+
+  private onEntry(entry: HistoryEntry): void {
+    const nowMs = performance.now();
+    this.endedMs ??= nowMs;
+    this.listener.onEntry(entry, nowMs - Math.max(this.endedMs, this.lastSignMs));
   }
 
   private facts(found: { queue: Queue; place: 'pending' | 'running' | 'gone' } | null): RunFacts {

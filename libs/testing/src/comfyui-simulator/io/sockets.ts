@@ -14,6 +14,8 @@ export class Sockets {
   /** Pictures sent with the name of their node. */
   describedPictures = 0;
   private isDeaf = false;
+  /** Messages that wait to be sent; null while none has to. */
+  private waiting: (() => void)[] | null = null;
   private newcomers: (() => void)[] = [];
 
   constructor(private readonly onRegistered: (clientId: string) => void) {}
@@ -51,27 +53,31 @@ export class Sockets {
   }
 
   sendText(text: string, clientId: string | null): void {
-    if (this.isDeaf) return;
-    for (const socket of this.targets(clientId)) socket.send(text);
+    this.publish(() => {
+      for (const socket of this.targets(clientId)) socket.send(text);
+    });
   }
 
   /** A picture: with metadata to sockets that asked for it, without to the others. */
   sendPicture(format: 'JPEG' | 'PNG', bytes: Buffer, metadata: Record<string, unknown>, clientId: string | null): void {
-    if (this.isDeaf) return;
     const image_type = format === 'JPEG' ? 'image/jpeg' : 'image/png';
     const described = Buffer.from(toPythonJson({ ...metadata, image_type }));
-    for (const socket of this.targets(clientId)) {
-      if (this.withMetadata.has(socket)) {
-        this.describedPictures += 1;
-        socket.send(Buffer.concat([words(4, described.length), described, bytes]));
-      } else socket.send(Buffer.concat([words(1, format === 'JPEG' ? 1 : 2), bytes]));
-    }
+    this.publish(() => {
+      for (const socket of this.targets(clientId)) {
+        if (this.withMetadata.has(socket)) {
+          this.describedPictures += 1;
+          socket.send(Buffer.concat([words(4, described.length), described, bytes]));
+        } else socket.send(Buffer.concat([words(1, format === 'JPEG' ? 1 : 2), bytes]));
+      }
+    });
   }
 
   sendNodeText(nodeId: string, text: string, clientId: string | null): void {
     const id = Buffer.from(nodeId);
-    for (const socket of this.targets(clientId))
-      socket.send(Buffer.concat([words(3, id.length), id, Buffer.from(text)]));
+    this.publish(() => {
+      for (const socket of this.targets(clientId))
+        socket.send(Buffer.concat([words(3, id.length), id, Buffer.from(text)]));
+    });
   }
 
   sendLog(entries: { t: string; m: string }[]): void {
@@ -93,9 +99,25 @@ export class Sockets {
     this.isDeaf = isDeaf;
   }
 
+  /** Messages wait until the returned function is called, and come in their order then: as while pictures are encoded. */
+  stall(): () => void {
+    this.waiting ??= [];
+    return () => {
+      const waiting = this.waiting ?? [];
+      this.waiting = null;
+      for (const send of waiting) send();
+    };
+  }
+
   /** Cuts every connection, without a closing handshake. */
   cut(): void {
     for (const socket of this.open) socket.terminate();
+  }
+
+  private publish(send: () => void): void {
+    if (this.isDeaf) return;
+    if (this.waiting) this.waiting.push(send);
+    else send();
   }
 
   private targets(clientId: string | null): Iterable<WebSocket> {

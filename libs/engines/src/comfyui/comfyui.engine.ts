@@ -60,8 +60,7 @@ export class ComfyuiEngine implements Engine {
     this.restart = new RestartRequest(server.mode === 'attach' ? server.restartFile : undefined);
     this.trouble = new ServerTrouble(this.restart);
     const onNotice = (notice: string): void => options.onNotice?.(notice);
-    const onIgnored = (runId: string, server: Pick<LiveServer, 'client'>): Promise<void> => this.abandon(runId, server);
-    this.leftRuns = new LeftRuns({ bounds: this.bounds, trouble: this.trouble, onNotice, onIgnored });
+    this.leftRuns = new LeftRuns({ bounds: this.bounds, trouble: this.trouble, onNotice });
     this.serverCatalogue = new ServerCatalogue({ openInputClasses, isLent, ttlMs: this.bounds.catalogueMs });
     const onLog = (text: string): void => this.current?.monitor.onPrint(text);
     const host =
@@ -195,7 +194,7 @@ export class ComfyuiEngine implements Engine {
     if (result.status === 'disk_failed') this.diskTrouble.suspect();
     if (result.status === 'lost') this.options.onNotice?.(`Run ${runId} was lost: ${result.reason}`);
     if (trace && endsProcess(faultOf(trace))) await this.replaceBroken(runId, live);
-    else if (isStuck) await this.giveUp(runId, live);
+    else if (isStuck) await this.giveUp(runId, live, run.hasIgnoredInterrupt);
     else if (trace) this.later(live.client.forgetHistory(runId));
     await run
       .clean()
@@ -213,20 +212,15 @@ export class ComfyuiEngine implements Engine {
     for (const name of reportedBy) if (catalogue?.[name]?.outputNode === false) this.reportingClasses.add(copyOf(name));
   }
 
-  private async giveUp(runId: string, live: LiveServer): Promise<void> {
+  private async giveUp(runId: string, live: LiveServer, hasIgnoredInterrupt: boolean): Promise<void> {
     if (this.keeper.canReplace) {
       this.resident.clear();
       await this.keeper.replace(live);
     } else {
       // A server that does not answer keeps no result waiting. What is not said now shows in the health.
-      this.later(this.abandon(runId, live));
+      this.later(this.leftRuns.endGivenUp(runId, live, hasIgnoredInterrupt));
       await this.keeper.renewSocket();
     }
-  }
-
-  private async abandon(runId: string, { client }: Pick<LiveServer, 'client'>): Promise<void> {
-    this.trouble.abandon(runId);
-    await this.trouble.problemOf(client).catch((error: unknown) => this.notice(error));
   }
 
   /** The GPU takes no more work from the server's process. */

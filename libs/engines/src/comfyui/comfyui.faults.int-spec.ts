@@ -122,15 +122,38 @@ describe('an engine attached to a ComfyUI that fails', () => {
       expect(existsSync(restartFile)).toBe(false);
     });
 
-    it('has it restarted when it answers again and still has the run that was given up', async () => {
-      const restartFile = join(folder.path, 'restart-of-deaf');
-      await open({ unreachableMs: 1 }, {}, () => ({ restartFile }));
-      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
-      const run = startRun(engine, STEPPING);
-      await hold.reached;
-      for (let at = 0; at < 20; at += 1) simulator.server.faults.next(`GET /history/${run.runId}`, 'reset_before');
-      expect(await lossOf(run)).toContain('has not answered for');
-      await eventually('its restart is requested', () => existsSync(restartFile));
+    describe('and answers again, with the run that was given up', () => {
+      /** A run that was lost because the server did not answer, and goes on there. */
+      async function openBehindGap(bounds: Partial<ComfyuiBounds>, restartFile?: string) {
+        await open({ unreachableMs: 1, ...bounds }, {}, () => (restartFile === undefined ? {} : { restartFile }));
+        const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+        const run = startRun(engine, STEPPING);
+        await hold.reached;
+        for (let at = 0; at < 20; at += 1) simulator.server.faults.next(`GET /history/${run.runId}`, 'reset_before');
+        expect(await lossOf(run)).toContain('has not answered for');
+        return { run, hold };
+      }
+
+      it.each([undefined, 'restart-of-heeding'])('interrupts it, and is well once it has left (%s)', async (name) => {
+        const restartFile = name && join(folder.path, name);
+        const { run, hold } = await openBehindGap({}, restartFile);
+        await simulator.server.whenInterrupted(1);
+        expect(await engine.health()).toMatchObject({ ready: false });
+        expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
+        hold.release();
+        await eventually('it is well', async () => (await engine.health()).ready);
+        expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+        expect(new Set(simulator.server.interrupts)).toEqual(new Set([run.runId]));
+        await eventually('it is forgotten', () => !simulator.server.queue.history.has(run.runId));
+        expect(restartFile !== undefined && existsSync(restartFile)).toBe(false);
+      });
+
+      it('has it restarted where the run ignores the interrupt', async () => {
+        const restartFile = join(folder.path, 'restart-of-ignoring');
+        await openBehindGap({ interruptGraceMs: 100 }, restartFile);
+        await eventually('its restart is requested', () => existsSync(restartFile));
+        expect(simulator.server.interrupts).not.toEqual([]);
+      });
     });
 
     it('has it restarted when it goes on taking requests and answers none', async () => {
@@ -190,7 +213,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
 
     it('has it restarted by who runs it, and takes no run until that was done', async () => {
       const restartFile = join(folder.path, 'restart');
-      await open({ silenceMs: NEVER_MS, deadThreadMs: 50 }, {}, () => ({ restartFile }));
+      await open({ silenceMs: NEVER_MS, deadThreadMs: 50, interruptGraceMs: 100 }, {}, () => ({ restartFile }));
       await startRun(engine, failing('KeyError')).result;
       await eventually('its restart is requested', () => existsSync(restartFile));
       // What hung may go on just before it is killed: a run that it took now would be lost with it.
@@ -209,6 +232,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
       const run = startRun(engine, STEPPING);
       expect(await lossOf(run)).toContain('although nothing else runs');
       expect(run.events).toEqual([]);
+      await eventually('it waits no more', () => simulator.server.queue.pending.length === 0);
       release();
     });
   });

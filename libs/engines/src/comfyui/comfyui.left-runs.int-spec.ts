@@ -80,7 +80,7 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
   it('is not ready, and takes no run, before that has left; then nothing of it is left', async () => {
     const { started, release } = await openBehind();
     await simulator.server.whenInterrupted(1);
-    expect((await engine.health()).problem).toContain('its worker is gone');
+    expect((await engine.health()).problem).toContain('whose worker is gone: it is being ended');
     expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
     release();
     await started;

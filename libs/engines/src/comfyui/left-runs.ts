@@ -1,20 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ComfyuiBounds } from './comfyui.config';
 import type { RunFiles } from './files';
 import { TooLarge, type ComfyuiClient } from './protocol';
-import { cancelRun } from './run';
+import { cancelRun, type CancelResult } from './run';
 import type { LiveServer, ServerTrouble } from './server';
 
 export interface LeftRunsOptions {
-  bounds: Pick<ComfyuiBounds, 'cancelEveryMs' | 'interruptGraceMs' | 'sweepMs'>;
+  bounds: Pick<ComfyuiBounds, 'cancelEveryMs' | 'interruptGraceMs' | 'pollMs' | 'sweepMs'>;
   trouble: ServerTrouble;
   onNotice: (notice: string) => void;
-  /** A run goes on, although it was interrupted. */
-  onIgnored: (runId: string, server: { client: ComfyuiClient }) => Promise<void>;
 }
 
-/** What workers that died have left on an attached server, and what belongs to it: nobody else will remove that. */
+/**
+ * What nobody waits for on an attached server, and what belongs to it: runs of workers that died, and those that this one gave up. Nobody else
+ * will end or remove that.
+ */
 export class LeftRuns {
-  private isClosed = false;
+  private readonly closing = new AbortController();
   private timer: NodeJS.Timeout | null = null;
   private sweeping: Promise<void> = Promise.resolve();
 
@@ -42,17 +44,62 @@ export class LeftRuns {
     if (!this.isClosed) this.timer = setInterval(() => this.sweep(files), this.options.bounds.sweepMs);
   }
 
+  /**
+   * Ends a run that was given up here as soon as the server answers, and has it forget that. Resolves when the run has left or has ignored
+   * the interrupt, when the server is about to be restarted, or at the close. Never rejects.
+   *
+   * @param hasIgnored it was interrupted in vain already
+   */
+  async endGivenUp(runId: string, { client, files }: LiveServer, hasIgnored: boolean): Promise<void> {
+    this.options.trouble.giveUp(runId);
+    if (hasIgnored) return await this.onIgnored(runId, client);
+    if ((await this.whenEnded(runId, client)) !== 'stopped' || this.isClosed) return;
+    // It may have gone on, and written, since it was given up.
+    await this.reported(files.clean(runId, []), undefined);
+    await this.noticed(client.forgetHistory(runId));
+  }
+
   /** Resolves when nothing is removed any more. */
   async close(): Promise<void> {
-    this.isClosed = true;
+    this.closing.abort();
     if (this.timer) clearInterval(this.timer);
     await this.sweeping;
   }
 
   private async end(runId: string, client: ComfyuiClient): Promise<void> {
-    const { bounds, onIgnored, onNotice } = this.options;
-    onNotice(`Run ${runId} of another worker is still on ComfyUI, and is ended.`);
-    if ((await cancelRun(client, runId, bounds, () => this.isClosed)) === 'ignored') await onIgnored(runId, { client });
+    this.options.onNotice(`Run ${runId} of another worker is still on ComfyUI, and is ended.`);
+    await this.whenEnded(runId, client);
+  }
+
+  /** Ends a run, again and again while the server does not answer: what is wrong with that shows in the health. */
+  private async whenEnded(runId: string, client: ComfyuiClient): Promise<CancelResult> {
+    const { bounds, trouble } = this.options;
+    for (;;) {
+      const isUp = await trouble.problemOf(client).then(
+        () => true,
+        () => false,
+      );
+      const result = isUp ? await cancelRun(client, runId, bounds, () => this.isClosed) : 'unanswered';
+      if (result === 'ignored') await this.onIgnored(runId, client);
+      if (result !== 'unanswered' || this.isClosed || trouble.isRestartRequested) return result;
+      await delay(bounds.pollMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
+    }
+  }
+
+  /** A run goes on, although it was interrupted. */
+  private async onIgnored(runId: string, client: ComfyuiClient): Promise<void> {
+    const { trouble } = this.options;
+    trouble.onIgnored(runId);
+    await this.noticed(trouble.problemOf(client));
+  }
+
+  /** What goes wrong is for an operator: no caller can do anything about it. */
+  private async noticed(done: Promise<unknown>): Promise<void> {
+    await done.catch((error: unknown) => this.options.onNotice(error instanceof Error ? error.message : String(error)));
+  }
+
+  private get isClosed(): boolean {
+    return this.closing.signal.aborted;
   }
 
   private sweep(files: RunFiles): void {

@@ -36,6 +36,7 @@ export class ComfyuiRun {
   private readonly givingUp = new AbortController();
   /** From its post until it is known to be over. */
   private mayBeOnServer = false;
+  private lastCancel: CancelResult | null = null;
 
   constructor(
     private readonly server: RunServer,
@@ -66,6 +67,11 @@ export class ComfyuiRun {
   /** Ends it on the server as a stop does, and as lost: the caller, who wants its result, has not asked for it. */
   giveUp(): void {
     this.givingUp.abort();
+  }
+
+  /** It was interrupted in vain. */
+  get hasIgnoredInterrupt(): boolean {
+    return this.lastCancel === 'ignored';
   }
 
   /** Removes what the run left on the server, as far as it can be reached. */
@@ -102,7 +108,7 @@ export class ComfyuiRun {
     if (posted.status === 'refused') return this.failed(this.scrubbed(posted.failure));
     if (posted.status === 'partly_accepted') {
       const canceled = await this.cancel();
-      return this.outcome({ status: 'failed', failure: this.scrubbed(posted.failure) }, canceled === 'ignored');
+      return this.outcome({ status: 'failed', failure: this.scrubbed(posted.failure) }, canceled !== 'stopped');
     }
     const ending = await this.whenOver();
     this.mayBeOnServer = false;
@@ -123,9 +129,10 @@ export class ComfyuiRun {
     return ending;
   }
 
-  private cancel(): Promise<CancelResult> {
+  private async cancel(): Promise<CancelResult> {
     const { monitor, server, settings, work } = this;
-    return cancelRun(server.client, work.runId, settings.bounds, () => monitor.state.ended || monitor.closed.aborted);
+    const isOver = (): boolean => monitor.state.ended || monitor.closed.aborted;
+    return (this.lastCancel = await cancelRun(server.client, work.runId, settings.bounds, isOver));
   }
 
   private async conclude(ending: Ending, outputs: RunOutputs): Promise<RunOutcome> {
@@ -177,7 +184,7 @@ export class ComfyuiRun {
 
   /** Another attempt would say as much. What it does not say cannot be known, so that it is not left to go on. */
   private async saidTooMuch(nodeId: string | null): Promise<RunOutcome> {
-    const isStuck = (await this.cancel()) === 'ignored';
+    const isStuck = (await this.cancel()) !== 'stopped';
     // What was made before belongs to the caller; what can no longer be fetched changes nothing.
     await this.monitor.outputs?.whenDone().catch(() => undefined);
     if (this.context.signal.aborted) return this.outcome({ status: 'interrupted' }, isStuck);

@@ -1,4 +1,4 @@
-export { cancelRun } from './cancel';
+export { cancelRun, type CancelResult } from './cancel';
 export { ComfyuiRun } from './comfyui-run';
 export { FetchTimes } from './fetch-times';
 export { endsProcess, gpuFaultOf, type GpuFault } from './gpu-fault';

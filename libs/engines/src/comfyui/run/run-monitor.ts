@@ -9,6 +9,7 @@ import {
   type HistoryEntry,
   type ServerMessage,
 } from '../protocol';
+import type { CancelResult } from './cancel';
 import { gpuFaultOf } from './gpu-fault';
 import { RunLog } from './run-log';
 import { PROCESS_ENDED, type Ending, type RunServer } from './run-outcome';
@@ -191,8 +192,8 @@ export class RunMonitor {
   }
 
   /** The run was canceled, and has stopped or goes on. */
-  onCanceled(kind: 'stopped' | 'ignored'): void {
-    this.end({ kind });
+  onCanceled(result: CancelResult): void {
+    this.end({ kind: result === 'stopped' ? 'stopped' : 'ignored' });
   }
 
   stopWatching(): void {

@@ -1,19 +1,27 @@
 import { Unreachable, type ComfyuiClient } from '../protocol';
 import type { RestartRequest } from './restart-request';
 
+/**
+ * Where a run stands that nobody waits for, and that the server has or may have. `left`: its engine is gone, and it is being ended.
+ * `given_up`: this engine gave it up, and it is being ended. `ignored`: it was interrupted in vain.
+ */
+type Unwanted = 'left' | 'given_up' | 'ignored';
+
 /** Why an attached server that answers must be given no run. Only who runs it can cure that: its restart is requested. */
 export class ServerTrouble {
-  /** Runs of an engine that is gone, which are being ended. */
-  private readonly left = new Set<string>();
-  /** Runs that were given up while the server still had them, or may have had. */
-  private readonly abandoned = new Set<string>();
+  private readonly unwanted = new Map<string, Unwanted>();
   /** The run after which the GPU takes no more work from the server's process. */
   private brokenBy: string | null = null;
 
   constructor(private readonly restart: RestartRequest) {}
 
   get isSuspected(): boolean {
-    return this.brokenBy !== null || this.left.size > 0 || this.abandoned.size > 0;
+    return this.brokenBy !== null || this.unwanted.size > 0;
+  }
+
+  /** What hung is about to be replaced. */
+  get isRestartRequested(): boolean {
+    return this.restart.isPending;
   }
 
   /**
@@ -27,13 +35,18 @@ export class ServerTrouble {
     const { running, pending } = await client.queue();
     // What waits is taken out first: it would run next.
     const left = [...pending, ...running];
-    for (const runId of left) this.left.add(runId);
+    for (const runId of left) this.unwanted.set(runId, 'left');
     return left;
   }
 
-  /** The server still has this run, or may: its restart is requested once it says so. */
-  abandon(runId: string): void {
-    this.abandoned.add(runId);
+  /** Nobody waits for this run any more, and the server may still have it. */
+  giveUp(runId: string): void {
+    this.unwanted.set(runId, 'given_up');
+  }
+
+  /** This run was interrupted in vain: the server's restart is requested once it says that it still has it. */
+  onIgnored(runId: string): void {
+    this.unwanted.set(runId, 'ignored');
   }
 
   /**
@@ -48,8 +61,8 @@ export class ServerTrouble {
   }
 
   /**
-   * A sentence for an operator, or null when the server is well. Requests the restart of one that still has a run that was given up, or takes
-   * requests and answers none. One that is gone is restarted by itself: a request would end its successor.
+   * A sentence for an operator, or null when the server is well. Requests the restart of one that still has a run that ignored the interrupt, or
+   * that takes requests and answers none. One that is gone is restarted by itself: a request would end its successor.
    *
    * @throws {Unreachable} when the server does not answer
    * @throws {Error} when its restart cannot be requested
@@ -66,22 +79,22 @@ export class ServerTrouble {
     if (!this.isSuspected) return null;
     const { running, pending } = await client.queue();
     const onServer = new Set([...running, ...pending]);
-    for (const runs of [this.left, this.abandoned]) {
-      for (const runId of runs) if (!onServer.has(runId)) runs.delete(runId);
-    }
-    await this.restartIfAbandoned();
-    return this.isSuspected
-      ? 'ComfyUI still has a run in its queue that was given up: it hung, or its worker is gone.'
-      : null;
+    for (const runId of this.unwanted.keys()) if (!onServer.has(runId)) this.unwanted.delete(runId);
+    if (this.unwanted.size === 0) return null;
+    const isIgnored = this.has('ignored');
+    if (isIgnored) await this.restart.make();
+    const ending = isIgnored ? 'it ignores the interrupt' : 'it is being ended';
+    return `ComfyUI still has a run in its queue that was given up, or whose worker is gone: ${ending}.`;
   }
 
   private async onNoAnswer(error: unknown): Promise<never> {
-    if (error instanceof Unreachable && error.isSilence) await this.restartIfAbandoned();
+    const isSilence = error instanceof Unreachable && error.isSilence;
+    if (isSilence && (this.has('given_up') || this.has('ignored'))) await this.restart.make();
     throw error;
   }
 
-  private async restartIfAbandoned(): Promise<void> {
-    if (this.abandoned.size > 0) await this.restart.make();
+  private has(unwanted: Unwanted): boolean {
+    return [...this.unwanted.values()].includes(unwanted);
   }
 }
 

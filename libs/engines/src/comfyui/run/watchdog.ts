@@ -4,7 +4,7 @@ import type { ComfyuiBounds } from '../comfyui.config';
 export interface RunFacts {
   nowMs: number;
   postedMs: number;
-  /** The last message of the run's own, or, of a process of ours, its last line of output. */
+  /** The last message of the run's own. What is printed is no sign: nothing ties it to a run, and a thread in the background prints on. */
   lastSignMs: number;
   /** Where the server has the run; `unknown` while it does not answer. */
   place: 'pending' | 'running' | 'gone' | 'unknown';

@@ -115,6 +115,40 @@ describe('an engine attached to a ComfyUI loses its socket, and', () => {
     expect(await lossOf(run)).toContain('was silent when pictures were to come');
   });
 
+  describe('where a part of the graph is blocked', () => {
+    const blocked = (message: string): Graph => ({
+      ...STEPPING,
+      '3': { class_type: 'TestBlock', inputs: { message, salt: 1 } },
+      '4': { class_type: 'SaveImage', inputs: { images: ['3', 0], filename_prefix: 'out' } },
+    });
+
+    it('loses the run when that may have been said while the socket was away', async () => {
+      await open({ reconnectPauseMs: NEVER_MS });
+      const hold = simulator.server.holds.hold({ nodeId: '4', step: 0 });
+      const run = startRun(engine, blocked('not allowed'));
+      await run.seen('node_started', ({ nodeId }) => nodeId === '4');
+      simulator.server.sockets.cut();
+      hold.release();
+      expect(await lossOf(run)).toContain('Node 4 put out nothing');
+    });
+
+    it('loses the run when the socket says nothing at all', async () => {
+      await open();
+      simulator.server.sockets.setDeaf(true);
+      expect(await lossOf(startRun(engine, blocked('not allowed')))).toContain('Node 4 put out nothing');
+    });
+
+    it('lets one that was switched off pass when the socket was only opened again for a node that is silent', async () => {
+      await open({ muteMs: 1_000 });
+      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, blocked(''));
+      await hold.reached;
+      await simulator.server.sockets.whenRegistered();
+      hold.release();
+      expect(await run.result).toEqual({ status: 'succeeded' });
+    });
+  });
+
   describe('where pictures wait to be sent when history has the run already', () => {
     /** A run that has ended, of which the socket has brought that its node began. */
     async function openBehindPictures(bounds: Partial<ComfyuiBounds> = {}) {

@@ -8,6 +8,8 @@ export interface SanitisedGraph {
   text: string;
   /** Classes, as submitted, of the nodes posted. */
   classes: ReadonlyMap<string, string>;
+  /** Those of them that are there for what they put out. */
+  outputNodes: ReadonlySet<string>;
   /** The folders, relative to ComfyUI's output folder, that nodes save into, and whose they are. */
   saveFolders: ReadonlyMap<string, string>;
   /** Model files that nodes name, by node. */
@@ -32,6 +34,7 @@ export function sanitiseGraph(work: GraphToSanitise): SanitisedGraph {
   return {
     text: `{${nodes.join(',')}}`,
     classes: new Map(posted.map(({ id, classType }) => [id, classType])),
+    outputNodes: new Set(posted.filter((node) => sanitiser.classOf(node).outputNode).map(({ id }) => id)),
     saveFolders: sanitiser.saveFolders,
     models: new Map(posted.map((node) => [node.id, modelNames(node, sanitiser.classOf(node))])),
   };

@@ -201,8 +201,8 @@ export class ComfyuiRun {
       await this.server.client.freeMemory();
       return this.lost(trouble.reason);
     }
-    const missing = this.monitor.missingPictures;
-    return missing === null ? this.outcome({ status: 'succeeded' }) : this.lost(missing);
+    const { missed } = this.monitor;
+    return missed === null ? this.outcome({ status: 'succeeded' }) : this.lost(missed);
   }
 
   private scrubbed(failure: EngineFailure): EngineFailure {

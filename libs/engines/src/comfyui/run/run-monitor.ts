@@ -55,7 +55,7 @@ export class RunMonitor {
     this.currentState = initialState({ promptId: work.runId, classes: new Map() });
     this.watch = new RunWatch(server.client, work.runId, bounds, {
       onEntry: (entry, silentMs) => {
-        if (!this.arePicturesToCome(silentMs)) this.end({ kind: 'ended', entry });
+        if (!this.isMoreToCome(silentMs)) this.end({ kind: 'ended', entry });
       },
       onTooLarge: () => this.end(this.hasFailed ? { kind: 'ended', entry: null } : { kind: 'too_large', nodeId: null }),
       onRunning: () => this.apply(onMessage(this.state, { type: 'execution_start', promptId: work.runId })),
@@ -63,7 +63,7 @@ export class RunMonitor {
       onGone: (reason) => this.end(options.isToStop() ? { kind: 'stopped' } : { kind: 'lost', reason }),
       onLost: (reason) => this.end({ kind: 'lost', reason }),
     });
-    this.record = new SocketRecord(server.socket);
+    this.record = new SocketRecord(server.socket, bounds.muteMs);
     this.log = new RunLog(
       {
         onText: (text) => this.emit({ type: 'log', text }),
@@ -121,8 +121,7 @@ export class RunMonitor {
     if (message.type === 'logs') return this.log.write(message.text);
     if (isAbout(message, this.options.work.runId)) this.watch.onSign();
     if (message.type === 'executed' && this.isTooMuch(message, length)) return;
-    const isEnd = message.type === 'executing' && message.node === null;
-    if (isEnd && isAbout(message, this.options.work.runId)) this.record.onEnd();
+    this.note(message);
     this.apply(onMessage(this.state, message));
   }
 
@@ -173,12 +172,17 @@ export class RunMonitor {
     return this.state.terminal?.status === 'failed';
   }
 
-  /** Why pictures of a run that succeeded may be missing; null where none can be. */
-  get missingPictures(): string | null {
-    if (!this.outputs?.needsSocket || this.record.isWhole) return null;
-    return this.record.isBroken
-      ? 'The connection broke while pictures came over it.'
-      : 'The connection was silent when pictures were to come over it.';
+  /**
+   * What a run that succeeded may lack of what the socket alone brings: its pictures, or the message that a node was blocked, which fails it. Null
+   * where nothing is missing. Ask once all outputs are taken.
+   */
+  get missed(): string | null {
+    const { outputs, record, state } = this;
+    if (outputs?.needsSocket && record.isBroken) return 'The connection broke while pictures came over it.';
+    if (outputs?.needsSocket && !record.hasEnded)
+      return 'The connection was silent when pictures were to come over it.';
+    const silent = record.hasEnded && !record.hasGap ? null : (outputs?.silentNode(state.cached) ?? null);
+    return silent === null ? null : `Node ${silent} put out nothing, and the connection broke that would say why.`;
   }
 
   /** What is left to do for the run is quick. */
@@ -213,15 +217,24 @@ export class RunMonitor {
     await this.outputs?.whenDone().catch(() => undefined);
   }
 
+  private note(message: ServerMessage): void {
+    const node = message.type === 'executing' ? submittedNode(this.state, message.node, message.displayNode) : null;
+    // Without the id of a prompt it is what a socket gets that is opened while one of its own runs.
+    const isGreeting = message.type === 'executing' && message.promptId === null;
+    if (isGreeting || isAbout(message, this.options.work.runId)) this.record.onMessage(message, node);
+  }
+
   /**
-   * History has a run as soon as its nodes are done. Pictures that come over the socket alone may then still wait to be encoded and sent,
-   * and `executing null` behind them.
+   * History has a run as soon as its nodes are done. What they said may then still be on its way, pictures that wait to be encoded above all,
+   * and `executing null` behind that.
    *
    * @param silentMs how long the socket has said nothing of the run since history had it
    */
-  private arePicturesToCome(silentMs: number): boolean {
-    const { needsSocket = false } = this.outputs ?? {};
-    return needsSocket && !this.record.isBroken && silentMs < this.options.bounds.picturesMs;
+  private isMoreToCome(silentMs: number): boolean {
+    const { picturesMs, pollMs } = this.options.bounds;
+    return this.outputs?.needsSocket
+      ? !this.record.isBroken && silentMs < picturesMs
+      : !this.record.hasGap && silentMs < pollMs;
   }
 
   /** What a socket misses while it is opened again is found in history, except what comes over the socket alone. */

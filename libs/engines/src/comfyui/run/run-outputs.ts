@@ -19,7 +19,8 @@ export class RunOutputs {
   readonly reportedBy = new Set<string>();
   /** Some outputs come over the socket and can be found nowhere else. */
   readonly needsSocket: boolean;
-  private readonly reportedNodes = new Set<string>();
+  /** Nodes that have reported, or have saved without that. */
+  private readonly productiveNodes = new Set<string>();
   private readonly collector: OutputCollector;
 
   constructor(private readonly options: RunOutputsOptions) {
@@ -35,7 +36,7 @@ export class RunOutputs {
   }
 
   take(report: NodeReport): void {
-    this.reportedNodes.add(report.nodeId);
+    this.productiveNodes.add(report.nodeId);
     if (report.source === report.nodeId) this.reportedBy.add(this.options.graph.classes.get(report.nodeId) ?? '');
     this.collector.take(report);
   }
@@ -51,10 +52,27 @@ export class RunOutputs {
    */
   async findUnreported(): Promise<void> {
     for (const [folder, nodeId] of this.options.graph.saveFolders) {
-      if (this.reportedNodes.has(nodeId)) continue;
+      if (this.productiveNodes.has(nodeId)) continue;
       const files = await this.options.files.list(folder);
-      if (files.length > 0) this.collector.takeUnreported(nodeId, files);
+      if (files.length === 0) continue;
+      this.productiveNodes.add(nodeId);
+      this.collector.takeUnreported(nodeId, files);
     }
+  }
+
+  /**
+   * An output node that was run and has put out nothing, or null: it, or one that it depends on, may have been blocked, of which history has no
+   * trace (protocol, 3). It may as well have nothing to put out: a branch that the graph switches off is blocked without a message, savers of
+   * models report nothing, and are found where folders can be read alone, and some nodes of packs only act (protocol, 8). A cached node was not
+   * run, and so not blocked. Call it once `findUnreported` is done.
+   */
+  silentNode(cached: ReadonlySet<string>): string | null {
+    const { classes, outputNodes } = this.options.graph;
+    for (const nodeId of outputNodes) {
+      const isPictures = PICTURE_OUTPUT_CLASSES.has(classes.get(nodeId) ?? '');
+      if (!isPictures && !cached.has(nodeId) && !this.productiveNodes.has(nodeId)) return nodeId;
+    }
+    return null;
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { ComfyuiSocket } from '../protocol';
+import type { ComfyuiSocket, ServerMessage } from '../protocol';
 
 /**
  * What a socket is known to have brought of one run. There is no replay, so that all that is sent while it is opened again is gone.
@@ -8,27 +8,62 @@ import type { ComfyuiSocket } from '../protocol';
 export class SocketRecord {
   /** Of the socket's losses when the run was posted; null where it was away then. */
   private lossesBefore: number | null = null;
-  private ended = false;
+  /** Of its losses when it last brought something of the run. */
+  private lossesSeen: number | null = null;
+  /** Of its losses when it brought `executing null`. */
+  private lossesAtEnd: number | null = null;
+  private hadGap = false;
+  private current: { nodeId: string | null; sinceMs: number } | null = null;
 
-  constructor(private readonly socket: Pick<ComfyuiSocket, 'isOpen' | 'lossCount'>) {}
+  /** @param quickMs nodes that are blocked are done in less */
+  constructor(
+    private readonly socket: Pick<ComfyuiSocket, 'isOpen' | 'lossCount'>,
+    private readonly quickMs: number,
+  ) {}
 
   /** The run is about to be posted: from here on it is spoken of. */
   onPost(): void {
     this.lossesBefore = this.socket.isOpen ? this.socket.lossCount : null;
+    this.lossesSeen = this.lossesBefore;
   }
 
-  /** `executing null` of the run came. What becomes of the socket from here on takes nothing from the run. */
-  onEnd(): void {
-    this.ended = !this.isBroken;
+  /**
+   * A message that names the run, or the one that names the node of it that runs to a socket that was opened again.
+   *
+   * @param nodeId the submitted node that an `executing` is about
+   */
+  onMessage(message: ServerMessage, nodeId: string | null, nowMs = performance.now()): void {
+    const { lossCount } = this.socket;
+    if (lossCount !== this.lossesSeen && !this.isNext(message, nodeId, nowMs)) this.hadGap = true;
+    this.lossesSeen = lossCount;
+    if (message.type !== 'executing' || message.promptId === null) return;
+    if (message.node === null) this.lossesAtEnd = lossCount;
+    else this.current = { nodeId, sinceMs: nowMs };
   }
 
-  /** Something of the run was missed, or may have been. */
+  /** A picture may have been missed, which only one connection from the post to the end excludes. */
   get isBroken(): boolean {
-    return !this.ended && this.socket.lossCount !== this.lossesBefore;
+    return (this.lossesAtEnd ?? this.socket.lossCount) !== this.lossesBefore;
   }
 
-  /** Everything that the run said has come. */
-  get isWhole(): boolean {
-    return this.ended;
+  /** A message that a node was blocked may have been missed. What becomes of the socket after the end takes nothing from the run. */
+  get hasGap(): boolean {
+    return this.hadGap || (this.lossesAtEnd === null && this.socket.lossCount !== this.lossesSeen);
+  }
+
+  /** `executing null` of the run came: nothing more will. */
+  get hasEnded(): boolean {
+    return this.lossesAtEnd !== null;
+  }
+
+  /**
+   * Nothing about another node was sent since the last message: none had begun before, or the one that runs is the one that ran. That one was
+   * not blocked either, which would have ended it at once.
+   */
+  private isNext(message: ServerMessage, nodeId: string | null, nowMs: number): boolean {
+    const { current } = this;
+    if (current === null) return message.type === 'execution_start' || message.type === 'execution_cached';
+    const isRunning = message.type === 'executing' && message.promptId === null && nodeId === current.nodeId;
+    return isRunning && nowMs - current.sinceMs >= this.quickMs;
   }
 }

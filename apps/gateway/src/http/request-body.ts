@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { Refusal } from '@millrace/contracts';
-import { dropRest, whenClosed } from '@millrace/platform';
+import { GatheredBytes, dropRest, whenClosed } from '@millrace/platform';
 import type { RequestBodies } from './request-bodies';
 
 /** Bodies up to here do not count, so that heartbeats pass while others are refused. There are no more of them than connections. */
@@ -114,31 +114,37 @@ export class RequestBody {
    */
   async read(maxBytes: number): Promise<Buffer> {
     const declared = Number(this.request.headers['content-length'] ?? 0);
-    this.count(declared, maxBytes);
-    const chunks: Buffer[] = [];
-    let size = 0;
+    assertWithin(declared, maxBytes);
+    this.count(declared);
+    const bytes = new GatheredBytes();
+    let [size, held] = [0, 0];
     const deadline = setTimeout(() => this.request.destroy(), DEADLINE_MS + declared / LEAST_BYTES_PER_MS);
     try {
       // Left early, the request is not destroyed: its connection is there for the answer.
       for await (const chunk of this.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         size += chunk.length;
-        this.count(size, maxBytes);
-        chunks.push(chunk);
+        assertWithin(size, maxBytes);
+        held += bytes.add(chunk);
+        this.count(held);
       }
     } catch (error) {
       throw error instanceof Refusal ? error : broken();
     } finally {
       clearTimeout(deadline);
     }
-    return Buffer.concat(chunks);
+    return bytes.whole();
   }
 
-  private count(bytes: number, maxBytes: number): void {
-    if (bytes > maxBytes) {
-      throw new Refusal('payload_too_large', `The body has more than ${maxBytes} bytes, which is the limit here.`);
-    }
+  /** Have so many bytes of it count, where fewer do. */
+  private count(bytes: number): void {
     if (bytes > UNCOUNTED_BYTES && bytes > this.heldBytes) this.take(bytes - this.heldBytes);
   }
+}
+
+/** @throws Refusal `payload_too_large`. */
+function assertWithin(bytes: number, maxBytes: number): void {
+  if (bytes <= maxBytes) return;
+  throw new Refusal('payload_too_large', `The body has more than ${maxBytes} bytes, which is the limit here.`);
 }
 
 function broken(): Refusal {

@@ -1,4 +1,5 @@
 export { BodiesInFlight } from './bodies-in-flight';
 export { dropRest } from './drop-rest';
+export { GatheredBytes } from './gathered-bytes';
 export { SharedBytes } from './shared-bytes';
 export { whenClosed } from './when-closed';

@@ -1,6 +1,7 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { BodiesInFlight } from '@millrace/platform';
+import { collectGarbage } from '@millrace/testing';
 import { z } from 'zod';
 import { readBytes, readJson, readText } from './body';
 import { holdBytes } from './hold-bytes';
@@ -122,6 +123,22 @@ describe('the bytes of bodies in flight', () => {
       expect(await readBytes(third, 1_000)).toHaveLength(80);
     },
   );
+
+  it('are as many as are in memory, also where each comes by itself', async () => {
+    const inUse = async (): Promise<number> => {
+      await collectGarbage();
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    const sent = 200_000;
+    const request = sending(new BodiesInFlight({ bytes: 2 * sent, bytesPerPayer: 2 * sent }));
+    const before = await inUse();
+    const reading = readBytes(request, sent);
+    for (let at = 0; at < sent; at += 1) request.write(Buffer.allocUnsafeSlow(1));
+    expect((await inUse()) - before).toBeLessThan(10 * sent);
+    request.end();
+    expect(await reading).toHaveLength(sent);
+  });
 
   it('are limited for all payers together', async () => {
     const bodies = new BodiesInFlight({ bytes: 100, bytesPerPayer: 100 });

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { Refusal, type FieldError } from '@millrace/contracts';
-import { dropRest } from '@millrace/platform';
+import { GatheredBytes, dropRest } from '@millrace/platform';
 import { confirmAccess } from './confirm-access';
 import { reasonOf } from './field-reason';
 import { heldBytesOf } from './hold-bytes';
@@ -47,9 +47,9 @@ export async function readBytes(
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) throw tooLarge(request, maxBytes);
   if (declared > 0) orDrop(request, () => heldBytesOf(request).assertFits(declared));
-  const [first = Buffer.alloc(0), ...more] = await readChunks(request, { maxBytes, deadlineMs });
+  const bytes = await gather(request, { maxBytes, deadlineMs });
   await confirmAccess(request);
-  return more.length === 0 ? first : Buffer.concat([first, ...more]);
+  return bytes.whole();
 }
 
 /** @throws what `act` throws; the rest of the body is dropped. */
@@ -69,23 +69,24 @@ interface Reading {
 }
 
 /** By events: an iterator that is left early would cut the connection before the answer. */
-function readChunks(request: IncomingMessage, { maxBytes, deadlineMs }: Reading): Promise<Buffer[]> {
+function gather(request: IncomingMessage, { maxBytes, deadlineMs }: Reading): Promise<GatheredBytes> {
   return new Promise((resolve, reject) => {
     if (request.destroyed) throw broken('broke off', 400);
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const bytes = new GatheredBytes();
+    let [size, held] = [0, 0];
     const fail = (error: Error): void => settle(() => reject(error));
     const onLate = (): void => fail(broken('did not arrive in time', 408));
     const timers = [setTimeout(onLate, SILENCE_MS), setTimeout(onLate, deadlineMs)] as const;
     const onData = (chunk: Buffer): void => {
       timers[0].refresh();
-      const before = size;
       size += chunk.length;
-      chunks.push(chunk);
-      if (size > maxBytes) fail(tooLarge(request, maxBytes));
-      else tryTo(() => orDrop(request, () => heldBytesOf(request).take(chunk.length, before)), fail);
+      if (size > maxBytes) return fail(tooLarge(request, maxBytes));
+      const more = bytes.add(chunk);
+      if (more === 0) return;
+      tryTo(() => orDrop(request, () => heldBytesOf(request).take(more, held)), fail);
+      held += more;
     };
-    const onEnd = (): void => settle(() => resolve(chunks));
+    const onEnd = (): void => settle(() => resolve(bytes));
     const onBreak = (): void => fail(broken('broke off', 400));
     const settle = (conclude: () => void): void => {
       for (const timer of timers) clearTimeout(timer);

@@ -1,7 +1,7 @@
 export { type Auditor, type Finding } from './auditor';
 export { BootError, runMain } from './boot';
 export { CRASH_POINTS, crashPoint, type CrashPoint } from './crash-point';
-export { BodiesInFlight, GatheredBytes, SharedBytes, dropRest, whenClosed } from './bodies';
+export { BodiesInFlight, GatheredBytes, SharedBytes, assertFewPieces, dropRest, whenClosed } from './bodies';
 export { BoundedBytes, BoundedMap } from './bounded-map';
 export { backoffMs } from './backoff';
 export { ItemSweep } from './sweeps/item-sweep';

@@ -1,13 +1,6 @@
-import {
-  createServer,
-  IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { dropRest } from './bodies';
+import { GatheringMessage, dropRest } from './bodies';
 
 /**
  * An HTTP server that serves the requests of a connection one after the other, and ends a connection on which a third arrives before
@@ -64,7 +57,7 @@ export function createSequentialServer(
  * A message that stops the parser when its connection has ended: Node parses a whole chunk of 64 KiB, more than a thousand small
  * requests, whether or not anyone is left to answer. After a message that upgrades the protocol it leaves the rest alone.
  */
-export class SequentialMessage extends IncomingMessage {
+export class SequentialMessage extends GatheringMessage {
   constructor(socket: Socket) {
     super(socket);
     if (socket.destroyed) Object.defineProperty(this, 'upgrade', { get: () => true, set: () => undefined });

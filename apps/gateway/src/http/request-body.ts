@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { Refusal } from '@millrace/contracts';
-import { GatheredBytes, dropRest, whenClosed } from '@millrace/platform';
+import { GatheredBytes, assertFewPieces, dropRest, whenClosed } from '@millrace/platform';
 import type { RequestBodies } from './request-bodies';
 
 /** Bodies up to here do not count, so that heartbeats pass while others are refused. There are no more of them than connections. */
@@ -124,6 +124,7 @@ export class RequestBody {
       for await (const chunk of this.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         size += chunk.length;
         assertWithin(size, maxBytes);
+        assertFewPieces(this.request);
         held += bytes.add(chunk);
         this.count(held);
       }

@@ -76,6 +76,17 @@ describe('a part of an upload', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('that comes in ever so many tiny HTTP chunks is refused with 400, and what follows is dropped', async () => {
+    const request = Object.assign(new PassThrough(), { arrival: { pieces: 70_000, bytes: 140_000 } });
+    const reading = buffer(Readable.from(arrivingBytes(request, 1_000_000)));
+    const refused = expect(reading).rejects.toMatchObject({ code: 'invalid_request', status: 400 });
+    request.write('ab');
+    await refused;
+    request.end('and more');
+    await turn();
+    expect([request.readableEnded, jest.getTimerCount()]).toEqual([true, 0]);
+  });
+
   it('that is larger than it may be is refused, and what follows is dropped', async () => {
     const request = new PassThrough();
     const reading = buffer(Readable.from(arrivingBytes(request, 10)));

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Refusal } from '@millrace/contracts';
-import { dropRest } from '@millrace/platform';
+import { assertFewPieces, dropRest } from '@millrace/platform';
 
 /** A client that sends nothing of its upload for this long is gone, or as good as: what was staged of it is let go. */
 export const SILENCE_MS = 120_000;
@@ -27,7 +27,8 @@ function largeUpload(maxBytes: number): Refusal {
  * The bytes of a request as they arrive. Its connection is left open for the answer.
  *
  * @param maxBytes of the whole body.
- * @throws Refusal `invalid_request`: 408 when the rest of them does not come, or too slowly, 400 when the connection breaks;
+ * @throws Refusal `invalid_request`: 408 when the rest of them does not come, or too slowly, 400 when the connection breaks, or they come in
+ * tiny HTTP chunks;
  * `payload_too_large`.
  */
 export async function* arrivingBytes(request: Readable, maxBytes: number): AsyncGenerator<Buffer> {
@@ -46,6 +47,7 @@ export async function* arrivingBytes(request: Readable, maxBytes: number): Async
       waitedMs += performance.now() - since;
       bytes += next.value.length;
       if (bytes > maxBytes) throw largeUpload(maxBytes);
+      assertFewPieces(request);
       yield next.value;
     }
   } finally {

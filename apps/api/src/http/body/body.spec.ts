@@ -49,6 +49,14 @@ describe('a body that is read at once', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('is refused where it comes in ever so many tiny HTTP chunks', async () => {
+    const request = Object.assign(sending(), { arrival: { pieces: 70_000, bytes: 140_000 } });
+    const reading = readText(request, 1_000_000);
+    const refused = expect(reading).rejects.toMatchObject({ code: 'invalid_request', status: 400 });
+    await written(request, 'ab');
+    await refused;
+  });
+
   it('has to be there in two minutes, however regularly some of it comes', async () => {
     const request = sending();
     const reading = readText(request, 1_000);

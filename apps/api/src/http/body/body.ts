@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { Refusal, type FieldError } from '@millrace/contracts';
-import { GatheredBytes, dropRest } from '@millrace/platform';
+import { GatheredBytes, assertFewPieces, dropRest } from '@millrace/platform';
 import { confirmAccess } from './confirm-access';
 import { reasonOf } from './field-reason';
 import { heldBytesOf } from './hold-bytes';
@@ -82,9 +82,12 @@ function gather(request: IncomingMessage, { maxBytes, deadlineMs }: Reading): Pr
       size += chunk.length;
       if (size > maxBytes) return fail(tooLarge(request, maxBytes));
       const more = bytes.add(chunk);
-      if (more === 0) return;
-      tryTo(() => orDrop(request, () => heldBytesOf(request).take(more, held)), fail);
-      held += more;
+      const admit = (): void => {
+        assertFewPieces(request);
+        if (more > 0) heldBytesOf(request).take(more, held);
+        held += more;
+      };
+      tryTo(() => orDrop(request, admit), fail);
     };
     const onEnd = (): void => settle(() => resolve(bytes));
     const onBreak = (): void => fail(broken('broke off', 400));

@@ -44,7 +44,7 @@ export {
   type ResolveHost,
 } from './outbound';
 export { Connections, JSON_TYPE, endWithJson, sendText } from './listeners';
-export { createSequentialServer, SequentialMessage } from './pipelining';
+export { createSequentialServer, endWithinAnswer, SequentialMessage } from './pipelining';
 export { Turns, type Rest } from './turns';
 export { VERSION } from './version';
 export { Shutdown } from './shutdown';

@@ -78,6 +78,16 @@ it.each([
   },
 );
 
+it('what is no request is not answered within an answer that has begun', async () => {
+  socket.write(REQUEST);
+  await once(server, 'request');
+  begun[0]?.writeHead(200, { 'Content-Length': 1_000 }).write('first');
+  while (!received.includes('first')) await once(socket, 'data');
+  socket.write('NONSENSE\r\n\r\n');
+  await once(socket, 'close');
+  expect(received.split('HTTP/1.1')).toHaveLength(2);
+});
+
 it('requests one after the other share their connection', async () => {
   for (let n = 1; n <= 3; n += 1) {
     const arrived = once(server, 'request');

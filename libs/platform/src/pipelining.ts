@@ -1,6 +1,12 @@
 import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { GatheringMessage, dropRest } from './bodies';
+
+/** By connection, the answer whose turn it is, or was last. */
+const answers = new WeakMap<Duplex, ServerResponse>();
+/** Those on which a request waits for that answer. */
+const withEarlyRequest = new WeakSet<Duplex>();
 
 /**
  * An HTTP server that serves the requests of a connection one after the other, and ends a connection on which a third arrives before
@@ -22,9 +28,6 @@ export function createSequentialServer(
   options: ServerOptions<typeof SequentialMessage>,
   listener: RequestListener,
 ): Server {
-  /** By connection, the answer whose turn it is. */
-  const answers = new WeakMap<Socket, ServerResponse>();
-  const withEarlyRequest = new WeakSet<Socket>();
   const serve: RequestListener = (request, response) => {
     // Its turn has come when it has the connection; where that has ended it never gets it.
     if (response.socket === null) return;
@@ -51,6 +54,24 @@ export function createSequentialServer(
   const server = createServer({ IncomingMessage: SequentialMessage, ...options }, inTurn);
   // Node would not call the listener, but answer each itself: any number of a connection, and of their bodies as fast as they come.
   return server.on('checkExpectation', inTurn);
+}
+
+/**
+ * End a connection on which something arrived that is no request, where an answer to that would be read as part of another answer, or as the
+ * answer to a request that is still to get its own. What has been written of an answer that is complete still goes out.
+ *
+ * @param socket of a server that `createSequentialServer` made.
+ * @returns false where nothing is under way, or what cannot be read is the body of a request without an answer: an error may be answered.
+ */
+export function endWithinAnswer(socket: Duplex): boolean {
+  const answer = answers.get(socket);
+  if (answer === undefined) return false;
+  const { complete } = answer.req;
+  const isFree = complete ? answer.writableFinished : !answer.headersSent;
+  if (isFree && !withEarlyRequest.has(socket)) return false;
+  if (answer.writableEnded && socket instanceof Socket) socket.destroySoon();
+  else socket.destroy();
+  return true;
 }
 
 /**

@@ -5,7 +5,14 @@ import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import type { ErrorCode } from '@millrace/contracts';
-import { JSON_TYPE, createSequentialServer, endWithJson, sendText, type Connections } from '@millrace/platform';
+import {
+  JSON_TYPE,
+  createSequentialServer,
+  endWithJson,
+  endWithinAnswer,
+  sendText,
+  type Connections,
+} from '@millrace/platform';
 import { LARGE_ANSWER_CHARACTERS, heldBytesOf, holdBytes } from './body/hold-bytes';
 import { envelopeOf, rawAnswer } from './error-envelope';
 import { messagesOf } from './express-messages';
@@ -89,17 +96,19 @@ function answer(response: ServerResponse, status: number, code: ErrorCode, messa
   response.end(text);
 }
 
-/** Answer in the envelope what never becomes a request. */
+/** Answer in the envelope what never becomes a request, where no other answer is under way on its connection. */
 export function answerUnreadable(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }
+    if (endWithinAnswer(socket)) return;
     const [status, message] = complaintOf(error.code);
     refuse(socket, status, 'invalid_request', message);
   });
   server.on('connect', (_request, socket: Duplex) => {
+    if (endWithinAnswer(socket)) return;
     refuse(socket, 405, 'method_not_allowed', 'CONNECT is not supported here; use GET or POST.', {
       Allow: 'GET, POST',
     });

@@ -6,16 +6,23 @@ class MemoryCounters {
   away = false;
   /** The next exchange is done, and its answer lost. */
   losesAnswer = false;
+  /** Counters that were read and not written. */
+  readonly reads: string[] = [];
   private readonly counts: Map<string, number>[] = [];
 
   /** As one more process has them. */
   ofProcess(): Counters {
     const own = new Map<string, number>();
     this.counts.push(own);
-    return { exchange: (counts) => this.exchange(own, counts) };
+    return { exchange: (counts, _, read) => this.exchange(own, counts, read) };
   }
 
-  private async exchange(own: Map<string, number>, counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  private async exchange(
+    own: Map<string, number>,
+    counts: ReadonlyMap<string, number>,
+    read: readonly string[],
+  ): Promise<Map<string, number>> {
+    this.reads.push(...read);
     if (this.away) throw new Error('away');
     for (const [name, count] of counts) own.set(name, count);
     if (this.losesAnswer) {
@@ -24,7 +31,7 @@ class MemoryCounters {
     }
     const others = this.counts.filter((counted) => counted !== own);
     const sumOf = (name: string): number => others.reduce((sum, counted) => sum + (counted.get(name) ?? 0), 0);
-    return Promise.resolve(new Map(Array.from(counts.keys(), (name) => [name, sumOf(name)])));
+    return Promise.resolve(new Map(Array.from([...counts.keys(), ...read], (name) => [name, sumOf(name)])));
   }
 }
 
@@ -73,6 +80,34 @@ describe('a limit per minute', () => {
     two.take('a', 100);
     await two.sync();
     expect(passed(two, 100, 100)).toBe(39);
+  });
+
+  it('slides over all processes: a caller that goes over to another finds the window before there', async () => {
+    const [one, two] = [limiter(), limiter()];
+    now += 50_000;
+    expect(passed(one, 200, 100)).toBe(100);
+    await one.sync();
+    now += 20_000;
+    expect(passed(two, 1, 100)).toBe(1);
+    await two.sync();
+    expect(passed(two, 200, 100)).toBe(15);
+    await two.sync();
+    now += 30_000;
+    expect(passed(two, 200, 100)).toBe(50);
+    await two.sync();
+    expect(counters.reads).toHaveLength(2);
+  });
+
+  it('adds what both let pass in the window before, also where the first exchange fails', async () => {
+    const [one, two] = [limiter(), limiter()];
+    expect([passed(one, 40, 100), passed(two, 20, 100)]).toEqual([40, 20]);
+    await one.sync();
+    now += 60_000;
+    expect(passed(two, 1, 100)).toBe(1);
+    counters.losesAnswer = true;
+    await two.sync();
+    await two.sync();
+    expect(passed(two, 200, 100)).toBe(39);
   });
 
   it('goes on by itself while Redis is away, and shares its counts afterwards', async () => {

@@ -9,8 +9,16 @@ const MAX_CALLERS = 200_000;
 
 /** Counters shared by all processes: `SharedCounters` of messaging. */
 export interface Counters {
-  /** @param counts what this process has counted in all. @returns what the others have. */
-  exchange(counts: ReadonlyMap<string, number>, lifetimeMs: number): Promise<ReadonlyMap<string, number>>;
+  /**
+   * @param counts what this process has counted in all.
+   * @param read further counters, of which it counts nothing now.
+   * @returns what the others have of both.
+   */
+  exchange(
+    counts: ReadonlyMap<string, number>,
+    lifetimeMs: number,
+    read: readonly string[],
+  ): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Whether one request may pass, and what is left. */
@@ -29,8 +37,10 @@ export interface RateVerdict {
 interface Count {
   /** Number of the window, since the epoch: the same on every process. */
   window: number;
-  /** Requests in the window before, by all processes. */
+  /** Requests in the window before, by all processes, as far as this one knows. */
   previous: number;
+  /** How many of those this process let pass; null once those of the others were read in this window. */
+  ownPrevious: number | null;
   /** Requests in this window that this process let pass. */
   own: number;
   /** How many of those the other processes can know of, as of the last exchange. */
@@ -42,7 +52,8 @@ interface Count {
 /**
  * Limits requests per minute over all processes, without a round trip per request. Each process counts what it lets pass; once
  * a second it writes its counts to Redis, in one pipeline, and reads those of the others. A caller that spreads over n
- * processes can exceed its limit by what n - 1 of them let pass in one second. Without Redis every process limits alone.
+ * processes can exceed its limit by what n - 1 of them let pass in one second. Without Redis every process limits alone. With its first
+ * request in a window, the process also reads what the others let pass in the one before: the caller may have been theirs until now.
  *
  * The window slides: the one before counts by the part of it that is less than a minute ago.
  */
@@ -81,8 +92,8 @@ export class RateLimiter {
   private countOf(caller: string, window: number): Count {
     const known = this.counts.get(caller);
     if (known?.window === window) return known;
-    const previous = known?.window === window - 1 ? known.own + known.others : 0;
-    const count = { window, previous, own: 0, shared: 0, others: 0 };
+    const last = known?.window === window - 1 ? known : { own: 0, others: 0 };
+    const count = { window, previous: last.own + last.others, ownPrevious: last.own, own: 0, shared: 0, others: 0 };
     // Deleted first, so that the map's order is that of the latest windows.
     this.counts.delete(caller);
     this.counts.set(caller, count);
@@ -99,14 +110,17 @@ export class RateLimiter {
   private async exchange(): Promise<void> {
     const window = Math.floor(this.now() / WINDOW_MS);
     const counts = new Map<string, number>();
+    const before: string[] = [];
     for (const [caller, count] of this.counts) {
       if (count.window < window - 1) this.counts.delete(caller);
-      else if (count.window === window && count.own > count.shared) counts.set(nameOf(window, caller), count.own);
+      if (count.window !== window || count.own <= count.shared) continue;
+      counts.set(nameOf(window, caller), count.own);
+      if (count.ownPrevious !== null) before.push(nameOf(window - 1, caller));
     }
     if (counts.size === 0) return;
     let others: ReadonlyMap<string, number>;
     try {
-      others = await this.counters.exchange(counts, 2 * WINDOW_MS);
+      others = await this.counters.exchange(counts, 2 * WINDOW_MS, before);
     } catch {
       // Redis is away, which its connection has logged, or slow. The next exchange shares these counts too.
       return;
@@ -117,6 +131,10 @@ export class RateLimiter {
       if (sum === undefined || count.window !== window) continue;
       count.shared = counts.get(name) ?? count.shared;
       count.others = sum;
+      const sumBefore = others.get(nameOf(window - 1, caller));
+      if (sumBefore === undefined || count.ownPrevious === null) continue;
+      count.previous = count.ownPrevious + sumBefore;
+      count.ownPrevious = null;
     }
   }
 

@@ -40,6 +40,18 @@ it('has many counters in one exchange, each by its name', async () => {
   );
 });
 
+it('gives what others have counted of a counter to which it writes nothing', async () => {
+  await exchange(here, 3);
+  const other = randomUUID();
+  expect(await there.exchange(new Map([[other, 1]]), LIFETIME_MS, [name])).toEqual(
+    new Map([
+      [other, 0],
+      [name, 3],
+    ]),
+  );
+  expect(await exchange(elsewhere, 0)).toBe(3);
+});
+
 it('expires, and begins again when Redis lost it', async () => {
   await exchange(here, 3);
   const left = await redis.pttl(keyOf());

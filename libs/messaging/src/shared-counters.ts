@@ -17,17 +17,25 @@ export class SharedCounters {
    *
    * @param counts of each counter by its name, whole numbers.
    * @param lifetimeMs a counter expires when no process wrote to it for this long.
-   * @returns for each counter the sum of the counts of all other processes.
+   * @param read counters to which this process writes nothing now.
+   * @returns for each counter, of either kind, the sum of the counts of all other processes.
    * @throws when Redis is away or answers too late; some of the counts may have been written.
    */
-  async exchange(counts: ReadonlyMap<string, number>, lifetimeMs: number): Promise<Map<string, number>> {
+  async exchange(
+    counts: ReadonlyMap<string, number>,
+    lifetimeMs: number,
+    read: readonly string[] = [],
+  ): Promise<Map<string, number>> {
     const pipeline = this.redis.pipeline();
     for (const [name, count] of counts) {
       const key = keyOf(name);
       pipeline.hset(key, this.process, count).pexpire(key, lifetimeMs).hgetall(key);
     }
+    for (const name of read) pipeline.hgetall(keyOf(name));
     const replies = (await pipeline.exec()) ?? [];
-    return new Map(Array.from(counts.keys(), (name, index) => [name, this.sumOfOthers(replies[index * 3 + 2])]));
+    const sumAt = (at: number): number => this.sumOfOthers(replies[at]);
+    const written = Array.from(counts.keys(), (name, index) => [name, sumAt(index * 3 + 2)] as const);
+    return new Map([...written, ...read.map((name, index) => [name, sumAt(counts.size * 3 + index)] as const)]);
   }
 
   private sumOfOthers([error, counts]: [error: Error | null, counts: unknown] = [new Error('no reply'), null]): number {

@@ -59,30 +59,53 @@ describe('the graph of a warm-up', () => {
   const graph = '{"1": {"class_type":"Show","inputs":{"seed":18446744073709551615,"cfg":7.0}}}';
   const stored = async (id: string): Promise<string | null> =>
     (await api.test.database.models.deployment.findUniqueOrThrow({ where: { id } })).warmUp;
-  async function send(method: string, path: string, token: string, base: string, body: string): Promise<Deployment> {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const response = await fetch(base + path, { method, headers, body });
+  async function send(method: string, path: string, body?: string): Promise<string> {
+    const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' };
+    const response = await fetch(`${api.publicUrl}/platform/v1/deployments${path}`, { method, headers, body });
     const text = await response.text();
     if (!response.ok) throw new Error(text);
-    return JSON.parse(text) as Deployment;
+    return text;
   }
+  const make = async (): Promise<string> => {
+    const made = await send('POST', '', `{"warm_up":null, "name":"a","engine_class":"cpu","warm_up": ${graph} }`);
+    expect(made).toContain(`"warm_up":${graph}`);
+    return (JSON.parse(made) as Deployment).id;
+  };
 
   it('is kept as it was written: its numbers have all their digits', async () => {
-    const path = '/platform/v1/deployments';
-    const made = `{"warm_up":null, "name":"a","engine_class":"cpu","warm_up": ${graph} }`;
-    const { id } = await send('POST', path, account.key, api.publicUrl, made);
+    const id = await make();
     expect(await stored(id)).toBe(graph);
     await own('PATCH', `/${id}`, { warm_up: null });
     expect(await stored(id)).toBeNull();
-    await send('PATCH', `${path}/${id}`, account.key, api.publicUrl, `{"warm_up":${graph}}`);
+    await send('PATCH', `/${id}`, `{"warm_up":${graph}}`);
     expect(await stored(id)).toBe(graph);
-    const version = `{"weight":0,"warm_up":${graph}}`;
-    await send('POST', `${path}/${id}/versions`, account.key, api.publicUrl, version);
+    await send('POST', `/${id}/versions`, `{"weight":0,"warm_up":${graph}}`);
     const { versions } = await api.test.database.models.deployment.findUniqueOrThrow({
       where: { id },
       include: { versions: true },
     });
     expect(versions.map(({ warmUp }) => warmUp)).toEqual([graph]);
+  });
+
+  it('is answered as it was written, so that a client can send what it read', async () => {
+    const id = await make();
+    const version = `{"weight":0,"warm_up":${graph}}`;
+    const answers = {
+      read: await send('GET', `/${id}`),
+      listed: await send('GET', ''),
+      changed: await send('PATCH', `/${id}`, '{"name":"b"}'),
+      stopped: await send('POST', `/${id}/stop`),
+      started: await send('POST', `/${id}/start`),
+      'with another version': await send('POST', `/${id}/versions`, version),
+      'its versions': await send('GET', `/${id}/versions`),
+      weighed: await send('PATCH', `/${id}/versions/2`, '{"weight":40}'),
+      'rolled back': await send('POST', `/${id}/rollback`),
+      'of one version': await send('DELETE', `/${id}/versions/2`),
+    };
+    const rounded = Object.entries(answers).filter(([, text]) => !text.includes(`"warm_up":${graph}`));
+    expect(rounded).toEqual([]);
+    expect(JSON.parse(answers.listed)).toHaveProperty('deployments');
+    expect(answers['its versions'].split(graph)).toHaveLength(3);
   });
 });
 

@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { DeploymentsService } from '@millrace/deployments';
 import { Serves, actorOf, type AnswerOf, type InputOf } from '../endpoints';
+import type { Printed } from '../http';
 import { DeploymentActs } from './deployment-acts';
 import { DeploymentPresenter } from './deployment.presenter';
 import { withGraphText } from './graph-text';
@@ -14,7 +15,7 @@ import {
 } from './deployment-versions.endpoints';
 import { presentVersions } from './deployment-versions.presenter';
 
-type Answer = AnswerOf<typeof listDeploymentVersions>;
+type Answer = Printed<AnswerOf<typeof listDeploymentVersions>>;
 
 /** The versions of the account's deployments. */
 @Controller()

@@ -1,20 +1,22 @@
 import type { z } from 'zod';
 import type { Deployment, EndedVersion } from '@millrace/deployments';
 import type { VersionFigure } from '@millrace/jobs';
+import { Printed } from '../http';
 import type { ComparedVersions } from './deployment-version-acts';
-import { graphOf, type DeploymentPresenter } from './deployment.presenter';
+import type { DeploymentPresenter } from './deployment.presenter';
 import { graphDigest } from './graph-digest';
+import { printWithGraph } from './graph-text';
 import type { DeploymentVersionsSchema, OperatedVersionsSchema } from './deployment-versions.schemas';
 
-type Shown = z.infer<typeof DeploymentVersionsSchema>['versions'][number];
-type Facts = Omit<Shown, 'warm_up' | 'latest_jobs'>;
+type Shown = z.infer<typeof DeploymentVersionsSchema>;
+type Facts = Omit<Shown['versions'][number], 'warm_up'>;
+/** Facts of a version, and the graph of one that is live. */
+type Version = [facts: Facts, warmUp: string | null];
 
 /** The versions of a deployment on the wire, the newest first. */
-export function presentVersions(
-  presenter: DeploymentPresenter,
-  versions: ComparedVersions,
-): z.infer<typeof DeploymentVersionsSchema> {
-  return { versions: presentEach(presenter, versions, graphOf) };
+export function presentVersions(presenter: DeploymentPresenter, versions: ComparedVersions): Printed<Shown> {
+  const printed = inOrder(presenter, versions).map(([facts, warmUp]) => printWithGraph(facts, warmUp));
+  return new Printed(`{"versions":[${printed.join()}]}`);
 }
 
 /** The same for operators, without the graphs that are the customer's. */
@@ -22,24 +24,23 @@ export function presentVersionsToOperator(
   presenter: DeploymentPresenter,
   versions: ComparedVersions,
 ): z.infer<typeof OperatedVersionsSchema> {
-  return { versions: presentEach(presenter, versions, graphDigest) };
+  const shown = inOrder(presenter, versions);
+  return { versions: shown.map(([facts, warmUp]) => ({ ...facts, warm_up: graphDigest(warmUp) })) };
 }
 
-function presentEach<Graph>(
-  presenter: DeploymentPresenter,
-  { live, ended, figures }: ComparedVersions,
-  graph: (text: string | null) => Graph,
-): (Facts & Pick<Shown, 'latest_jobs'> & { warm_up: Graph | null })[] {
+function inOrder(presenter: DeploymentPresenter, { live, ended, figures }: ComparedVersions): Version[] {
+  const latest = (number: number): Pick<Facts, 'latest_jobs'> => ({ latest_jobs: presentFigure(figures.get(number)) });
   const versions = [
-    ...live.map((version) => ({ ...presentLive(presenter, version), warm_up: graph(version.warmUp) })),
-    ...ended.map((version) => ({ ...presentEnded(version), warm_up: null })),
+    ...live.map((version): Version => [
+      { ...presentLive(presenter, version), ...latest(version.version) },
+      version.warmUp,
+    ]),
+    ...ended.map((version): Version => [{ ...presentEnded(version), ...latest(version.number) }, null]),
   ];
-  return versions
-    .map((version) => ({ ...version, latest_jobs: presentFigure(figures.get(version.version)) }))
-    .sort((a, b) => b.version - a.version);
+  return versions.sort(([a], [b]) => b.version - a.version);
 }
 
-function presentFigure(figure: VersionFigure | undefined): Shown['latest_jobs'] {
+function presentFigure(figure: VersionFigure | undefined): Facts['latest_jobs'] {
   return {
     ended: figure?.jobs ?? 0,
     succeeded: figure?.succeeded ?? 0,
@@ -49,8 +50,8 @@ function presentFigure(figure: VersionFigure | undefined): Shown['latest_jobs'] 
   };
 }
 
-function presentLive(presenter: DeploymentPresenter, version: Deployment): Facts {
-  const shown = presenter.present(version);
+function presentLive(presenter: DeploymentPresenter, version: Deployment): Omit<Facts, 'latest_jobs'> {
+  const shown = presenter.facts(version);
   return {
     version: version.version,
     live: true,
@@ -72,7 +73,7 @@ function presentLive(presenter: DeploymentPresenter, version: Deployment): Facts
   };
 }
 
-function presentEnded({ number, poolId, engineClass, createdAt, endedAt }: EndedVersion): Facts {
+function presentEnded({ number, poolId, engineClass, createdAt, endedAt }: EndedVersion): Omit<Facts, 'latest_jobs'> {
   return {
     version: number,
     live: false,

@@ -2,8 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import type { Deployment } from '@millrace/deployments';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
+import { Printed } from '../http';
 import { graphDigest } from './graph-digest';
+import { printWithGraph } from './graph-text';
 import type { DeploymentSchema, OperatedDeploymentSchema } from './deployment.schemas';
+
+type Shown = z.infer<typeof DeploymentSchema>;
 
 /** What a deployment looks like on the wire. */
 @Injectable()
@@ -12,8 +16,12 @@ export class DeploymentPresenter {
     @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'deploymentDomain' | 'priceMicrosPerSecond'>,
   ) {}
 
-  present(deployment: Deployment): z.infer<typeof DeploymentSchema> {
-    return { ...this.facts(deployment), warm_up: graphOf(deployment.warmUp) };
+  present(deployment: Deployment): Printed<Shown> {
+    return new Printed(printWithGraph(this.facts(deployment), deployment.warmUp));
+  }
+
+  presentList(deployments: Deployment[]): Printed<{ deployments: Shown[] }> {
+    return new Printed(`{"deployments":[${deployments.map((deployment) => this.present(deployment).text).join()}]}`);
   }
 
   /** With the fields that only operators see, and without the graph that is the customer's. */
@@ -22,7 +30,8 @@ export class DeploymentPresenter {
     return { ...this.facts(deployment), warm_up: graphDigest(warmUp), account_id: accountId, pool: poolId };
   }
 
-  private facts(deployment: Deployment): Omit<z.infer<typeof DeploymentSchema>, 'warm_up'> {
+  /** All but the graph. */
+  facts(deployment: Deployment): Omit<Shown, 'warm_up'> {
     const { id } = deployment;
     const { deploymentDomain: domain, priceMicrosPerSecond: defaultPrice } = this.settings;
     return {
@@ -51,9 +60,4 @@ export class DeploymentPresenter {
       deleting_at: deployment.deletingAt?.toISOString() ?? null,
     };
   }
-}
-
-/** A graph for whom it belongs to. */
-export function graphOf(text: string | null): Record<string, unknown> | null {
-  return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
 }

@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { DeploymentsService } from '@millrace/deployments';
 import { Serves, actorOf, presentPage, type AnswerOf, type InputOf } from '../endpoints';
+import type { Printed } from '../http';
 import { DeploymentActs, detailsOf, presentChange } from './deployment-acts';
 import { presentStarts } from './deployment-starts';
 import { DeploymentPresenter } from './deployment.presenter';
@@ -29,13 +30,12 @@ export class DeploymentsController {
   ) {}
 
   @Serves(listDeployments)
-  async list({ visitor }: InputOf<typeof listDeployments>): Promise<AnswerOf<typeof listDeployments>> {
-    const deployments = await this.deployments.list(visitor.caller.accountId);
-    return { deployments: deployments.map((deployment) => this.presenter.present(deployment)) };
+  async list({ visitor }: InputOf<typeof listDeployments>): Promise<Printed<AnswerOf<typeof listDeployments>>> {
+    return this.presenter.presentList(await this.deployments.list(visitor.caller.accountId));
   }
 
   @Serves(getDeployment)
-  async get({ visitor, params }: InputOf<typeof getDeployment>): Promise<AnswerOf<typeof getDeployment>> {
+  async get({ visitor, params }: InputOf<typeof getDeployment>): Promise<Printed<AnswerOf<typeof getDeployment>>> {
     return this.presenter.present(await this.deployments.get(visitor.caller.accountId, params.id));
   }
 
@@ -63,7 +63,7 @@ export class DeploymentsController {
     visitor,
     request,
     ...input
-  }: InputOf<typeof createOwnDeployment>): Promise<AnswerOf<typeof createOwnDeployment>> {
+  }: InputOf<typeof createOwnDeployment>): Promise<Printed<AnswerOf<typeof createOwnDeployment>>> {
     const body = withGraphText(input);
     const order = {
       accountId: visitor.caller.accountId,
@@ -86,19 +86,19 @@ export class DeploymentsController {
   }
 
   @Serves(updateOwnDeployment)
-  async update(input: InputOf<typeof updateOwnDeployment>): Promise<AnswerOf<typeof updateOwnDeployment>> {
+  async update(input: InputOf<typeof updateOwnDeployment>): Promise<Printed<AnswerOf<typeof updateOwnDeployment>>> {
     const id = await this.ownId(input);
     const allowance = this.acts.allowanceOf(input.visitor);
     return this.presenter.present(await this.acts.change(actor(input), id, withGraphText(input), allowance));
   }
 
   @Serves(startOwnDeployment)
-  async start(input: InputOf<typeof startOwnDeployment>): Promise<AnswerOf<typeof startOwnDeployment>> {
+  async start(input: InputOf<typeof startOwnDeployment>): Promise<Printed<AnswerOf<typeof startOwnDeployment>>> {
     return this.presenter.present(await this.acts.want(actor(input), await this.ownId(input), 'start'));
   }
 
   @Serves(stopOwnDeployment)
-  async stop(input: InputOf<typeof stopOwnDeployment>): Promise<AnswerOf<typeof stopOwnDeployment>> {
+  async stop(input: InputOf<typeof stopOwnDeployment>): Promise<Printed<AnswerOf<typeof stopOwnDeployment>>> {
     return this.presenter.present(await this.acts.want(actor(input), await this.ownId(input), 'stop'));
   }
 

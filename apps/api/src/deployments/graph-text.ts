@@ -17,3 +17,8 @@ export function withGraphText<T extends { warm_up?: unknown }>({
   const piece = memberPieces(text).get('warm_up');
   return { ...body, warm_up: text.slice(piece?.start, piece?.end) };
 }
+
+/** Facts as JSON, and a graph with them as it is stored; see `WithGraphText`. */
+export function printWithGraph(facts: object, graph: string | null): string {
+  return `${JSON.stringify(facts).slice(0, -1)},"warm_up":${graph ?? 'null'}}`;
+}

@@ -10,6 +10,7 @@ import {
   type ExecutionContext,
   type Type,
 } from '@nestjs/common';
+import type { Printed } from '../http';
 import type { Access } from './access';
 import { AnonymousGuard } from './anonymous.guard';
 import type { AnswerOf, Endpoint, InputOf, Method } from './endpoint';
@@ -44,13 +45,13 @@ const HttpExchange = createParamDecorator((_: unknown, context: ExecutionContext
 
 /**
  * Make a method serve an endpoint. It runs only for callers that the endpoint's guard lets in, with input that fits the
- * endpoint's schemas (`InputPipe`). What it returns is the body of the answer.
+ * endpoint's schemas (`InputPipe`). What it returns is the body of the answer, or its text.
  */
 export function Serves<E extends Endpoint>(endpoint: E) {
-  return (
+  return <Answered extends AnswerOf<E> | Printed<AnswerOf<E>>>(
     controller: object,
     name: string,
-    descriptor: TypedPropertyDescriptor<(input: InputOf<E>) => Promise<AnswerOf<E>>>,
+    descriptor: TypedPropertyDescriptor<(input: InputOf<E>) => Promise<Answered>>,
   ): void => {
     const { access, answers, method, raw } = endpoint;
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -14,6 +14,7 @@ export {
   readJson,
 } from './body/body';
 export { UPSTREAM_ERROR, answerOf } from './error-envelope';
+export { Printed } from './printed';
 export { configureOpsApp, createPublicApp } from './public-app';
 export { readLabelFilter } from './label-filter';
 export { assertNoForeignPage } from './own-hosts';

@@ -16,6 +16,7 @@ import {
 import { LARGE_ANSWER_CHARACTERS, heldBytesOf, holdBytes } from './body/hold-bytes';
 import { envelopeOf, rawAnswer } from './error-envelope';
 import { messagesOf } from './express-messages';
+import { Printed } from './printed';
 import { requestIdHeaders } from './request-id';
 
 /** Upload of a large file over a slow line takes hours; bodies that are read at once have a limit of their own. */
@@ -47,7 +48,7 @@ export class PublicAdapter extends ExpressAdapter {
     // Express would first look for headers that only an answer with a body has.
     if (body === undefined && statusCode === undefined) return response.end();
     if (typeof body !== 'object' || body === null) return super.reply(response, body, statusCode) as unknown;
-    const text = JSON.stringify(body);
+    const text = body instanceof Printed ? body.text : JSON.stringify(body);
     if (statusCode !== undefined) response.status(statusCode);
     if (text.length <= LARGE_ANSWER_CHARACTERS) return endWithJson(response, text);
     // What was done is not answered as refused.

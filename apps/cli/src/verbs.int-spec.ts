@@ -48,3 +48,21 @@ it('usage says where there are more groups than are listed, and how to read all'
   expect(await millrace('usage', '--group-by', 'label:user')).toBe(0);
   expect(host.noted).toContain('There are more groups than are listed: add --csv to read all.');
 });
+
+describe('the graph of a warm-up', () => {
+  const graph = '{"1":{"class_type":"Show","inputs":{"seed":18446744073709551615,"cfg":7.0,"text":"\\u009b"}}}';
+  const one = `{"id":"d1","warm_up":${graph}}`;
+
+  it.each([
+    ['get', 'GET /platform/v1/deployments/d1', one, ['d1']],
+    ['update', 'PATCH /platform/v1/deployments/d1', one, ['d1', '--name', 'b']],
+    ['stop', 'POST /platform/v1/deployments/d1/stop', one, ['d1']],
+    ['ls', 'GET /platform/v1/deployments', `{"deployments":[${one}]}`, []],
+    ['versions', 'GET /platform/v1/deployments/d1/versions', `{"versions":[${one}]}`, ['d1']],
+  ])('is printed by deployments %s --json digit for digit', async (verb, route, answer, args) => {
+    service.on(route, (response) => void response.end(answer.replace('\\u009b', '\u009b')));
+    expect(await millrace('--json', 'deployments', verb, ...args)).toBe(0);
+    expect(host.printed.replaceAll(/\s/g, '')).toBe(answer);
+    expect(host.printed).toMatch(/^\{\n {2}"/);
+  });
+});

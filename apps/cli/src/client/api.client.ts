@@ -16,6 +16,12 @@ import { recordOf, recordsOf } from './wire';
 import type { StreamedBody } from './multipart-body';
 import { streamedRequest } from './streamed-request';
 
+/** The body of an answer. */
+export interface JsonAnswer {
+  value: unknown;
+  text: string;
+}
+
 export interface CallOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers?: Record<string, string>;
@@ -103,10 +109,14 @@ export class ApiClient {
 
   /** The JSON value of an answer; null where it has no body. */
   async json(url: URL, options: CallOptions = {}): Promise<unknown> {
-    const text = await this.text(url, options);
-    if (text === '') return null;
+    return (await this.answer(url, options)).value;
+  }
+
+  /** The JSON value of an answer, and its text, in which the numbers of a graph have all their digits. */
+  async answer(url: URL, options: CallOptions = {}): Promise<JsonAnswer> {
+    const text = (await this.text(url, options)) || 'null';
     try {
-      return JSON.parse(text);
+      return { value: JSON.parse(text), text };
     } catch {
       throw new ServiceFailure(`${url.host} answered with something that is not JSON.`, {
         code: 'unexpected_answer',

@@ -1,6 +1,6 @@
 import { DEPLOYMENT_LIMITS } from '@millrace/contracts';
 import type { Command } from 'commander';
-import type { CallOptions } from '../client';
+import type { CallOptions, JsonAnswer } from '../client';
 import { UsageFailure } from '../process';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
@@ -99,18 +99,18 @@ function bodyOf(flags: ScaleFlags): Record<string, unknown> {
 
 async function list(context: CommandContext): Promise<void> {
   const { api } = await context.clients();
-  context.printRecords(await api.json(api.platform('/deployments')), 'No deployments.', LISTED.deployments);
+  printAll(context, await api.answer(api.platform('/deployments')), 'No deployments.', LISTED.deployments);
 }
 
 async function get(context: CommandContext, id: string): Promise<void> {
   const { api } = await context.clients();
-  context.printRecord(await api.json(api.platform(pathOf(id))));
+  printOne(context, await api.answer(api.platform(pathOf(id))));
 }
 
 async function create(context: CommandContext, name: string, engineClass: string, flags: ScaleFlags): Promise<void> {
   const { api } = await context.clients();
   const json = bodyOf({ ...flags, name, class: engineClass });
-  context.printRecord(await api.json(api.platform('/deployments'), { method: 'POST', json }));
+  printOne(context, await api.answer(api.platform('/deployments'), { method: 'POST', json }));
 }
 
 async function update(context: CommandContext, id: string, flags: ScaleFlags): Promise<void> {
@@ -122,12 +122,12 @@ async function update(context: CommandContext, id: string, flags: ScaleFlags): P
     );
   }
   const { api } = await context.clients();
-  context.printRecord(await api.json(api.platform(pathOf(id)), { method: 'PATCH', json }));
+  printOne(context, await api.answer(api.platform(pathOf(id)), { method: 'PATCH', json }));
 }
 
 async function act(context: CommandContext, id: string, verb: 'start' | 'stop'): Promise<void> {
   const { api } = await context.clients();
-  context.printRecord(await api.json(api.platform(`${pathOf(id)}/${verb}`), { method: 'POST' }));
+  printOne(context, await api.answer(api.platform(`${pathOf(id)}/${verb}`), { method: 'POST' }));
 }
 
 async function remove(context: CommandContext, id: string, { drain }: { drain?: boolean }): Promise<void> {
@@ -140,7 +140,7 @@ async function remove(context: CommandContext, id: string, { drain }: { drain?: 
 
 async function versions(context: CommandContext, id: string): Promise<void> {
   const { api } = await context.clients();
-  context.printRecords(await api.json(api.platform(`${pathOf(id)}/versions`)), 'No versions.');
+  printAll(context, await api.answer(api.platform(`${pathOf(id)}/versions`)), 'No versions.');
 }
 
 async function addVersion(
@@ -166,7 +166,18 @@ async function endVersion(context: CommandContext, id: string, version: string):
 
 async function onVersions(context: CommandContext, path: string, options: CallOptions): Promise<void> {
   const { api } = await context.clients();
-  context.printRecords(await api.json(api.platform(path), options), 'No versions.');
+  printAll(context, await api.answer(api.platform(path), options), 'No versions.');
+}
+
+/** As JSON it is the answer's own text: it has the graph of a warm-up. */
+function printOne(context: CommandContext, { value, text }: JsonAnswer): void {
+  if (context.asJson) context.printer.jsonText(text);
+  else context.printRecord(value);
+}
+
+function printAll(context: CommandContext, { value, text }: JsonAnswer, none: string, first?: readonly string[]): void {
+  if (context.asJson) context.printer.jsonText(text);
+  else context.printRecords(value, none, first);
 }
 
 function versionPath(id: string, version: string): string {

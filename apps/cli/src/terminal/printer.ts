@@ -2,7 +2,7 @@ import type { Host } from '../process';
 import { cutTo, fitted } from './fit';
 import { type Palette, paletteFor, type Style } from './palette';
 import { type Cell, tableLines } from './table';
-import { safeJson } from './terminal-text';
+import { safeJson, safeJsonText } from './terminal-text';
 
 /** Prints results to standard output and everything else to standard error. */
 export class Printer {
@@ -53,6 +53,11 @@ export class Printer {
   /** A result for a program. */
   json(value: unknown): void {
     this.host.stdout.write(`${safeJson(value)}\n`);
+  }
+
+  /** The same of a JSON text, whose numbers keep their digits. */
+  jsonText(text: string): void {
+    this.host.stdout.write(`${safeJsonText(text)}\n`);
   }
 
   /** Text for a program, byte for byte. */

@@ -1,3 +1,5 @@
+import { applyEdits, format } from 'jsonc-parser';
+
 /**
  * Control sequences and control strings (ECMA-48, 5.4 and 5.6): colours, cursor moves, titles, links. Not Node's own
  * `stripVTControlCharacters`, which counts text up to a later bell as part of a colour.
@@ -31,6 +33,11 @@ export function plainBlock(text: string): string {
 /** JSON with every unsafe character escaped: for a program and for a terminal. */
 export function safeJson(value: unknown): string {
   return escapeJson(JSON.stringify(value, null, 2));
+}
+
+/** The same of a JSON text, whose numbers keep their digits. */
+export function safeJsonText(text: string): string {
+  return escapeJson(applyEdits(text, format(text, undefined, { insertSpaces: true, tabSize: 2, eol: '\n' })));
 }
 
 /** Escapes unsafe characters inside the strings of a JSON text; its value stays the same. */

@@ -289,6 +289,7 @@ describe('an Idempotency-Key', () => {
     const { body } = await submit(colors(2), key);
     const [status, { error }] = await refusalOf(colors(3), key);
     expect([status, error.code]).toEqual([422, 'idempotency_key_reuse']);
+    expect(error.message).toContain('among your batches');
     client = api.client((await api.account(LIMITS)).key);
     const other = await submit(colors(2), key);
     expect([other.status, other.body.id === body.id]).toEqual([201, false]);
@@ -337,6 +338,7 @@ describe('a batch', () => {
     });
     const reused = await again({ statuses: ['expired'] }, key);
     expect([reused.status, reused.body.error.code]).toEqual([422, 'idempotency_key_reuse']);
+    expect(reused.text).toContain('another retry of this batch');
     const wrong = await again({ statuses: ['succeeded'] });
     expect([wrong.status, wrong.body.error.code]).toEqual([422, 'invalid_request']);
   });

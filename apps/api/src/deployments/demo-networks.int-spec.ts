@@ -99,6 +99,30 @@ describe('a network at a demo deployment', () => {
     }
   });
 
+  it('is shown ways to go on under a used key that there are, for a job and for an upload', async () => {
+    const headers = { ...from(a), 'Idempotency-Key': 'of a demo' };
+    const run = (): Promise<Answer<unknown>> =>
+      client().call('POST', '/api/v2/jobs', { headers, json: { workflow: GRAPH } });
+    expect((await run()).status).toBe(201);
+    const again = await run();
+    expect([codeOf(again), again.text]).toEqual(['idempotency_key_reuse', expect.stringContaining('use a new key')]);
+    expect(again.text).not.toContain('among your jobs');
+    // Also what fails before it is a submission.
+    const unread = await client().call('POST', '/api/v2/jobs', { headers: { ...headers, 'Millrace-Retry': '?' } });
+    expect(unread.text.replace(/"request_id.*/, '')).toBe(again.text.replace(/"request_id.*/, ''));
+
+    const bytes = randomBytes(FILE_BYTES);
+    const fields = { content_type: 'text/plain', file_path: 'a.txt' };
+    const { body: asset } = await client().upload(bytes, fields, headers);
+    const repeated = await client().upload(bytes, fields, headers);
+    expect([codeOf(repeated), repeated.text]).toEqual([
+      'idempotency_key_reuse',
+      expect.stringContaining('POST /api/v2/assets/from-hash'),
+    ]);
+    const found = await call<Asset>(a, 'POST', '/api/v2/assets/from-hash', { hash: asset.hash, file_path: 'a.txt' });
+    expect([found.status, found.body.id]).toEqual([200, asset.id]);
+  });
+
   it("does not see or cancel another's job", async () => {
     const { status, body: job } = await submit(b);
     expect(status).toBe(201);

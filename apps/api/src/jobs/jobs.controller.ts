@@ -62,15 +62,15 @@ export class JobsController {
   @Serves(postJobs)
   async submit(input: InputOf<typeof postJobs>): Promise<AnswerOf<typeof postJobs>> {
     const { visitor, idempotencyKey, request, response } = input;
-    const { scope, surface } = visitor;
+    const { scope, surface, demo: unlisted } = visitor;
     const asked = await this.asked(input).catch(async (error: unknown) => {
-      throw await this.submissions.preferKeyReuse({ caller: visitor.caller, idempotencyKey }, error);
+      throw await this.submissions.preferKeyReuse({ caller: visitor.caller, idempotencyKey, unlisted }, error);
     });
     const { body } = asked;
     // A request that is repeated under its key asks for the same version of the deployment.
     const seed = idempotencyKey === undefined ? undefined : `${scope.accountId} ${idempotencyKey}`;
     const target = (): Promise<Target> => this.destinations.of(surface, { seed });
-    const terms = { ...asked, scope, idempotencyKey, traceparent: currentTraceparent() };
+    const terms = { ...asked, scope, idempotencyKey, unlisted, traceparent: currentTraceparent() };
     const submission = { ...terms, target, sender: senderOf(request) };
     const accepted = await inTurn(request, body, (spend) =>
       this.submissions.submit({
@@ -92,7 +92,7 @@ export class JobsController {
   /** What a submission asks for beside its key. @throws Refusal what is wrong with its headers, or its body as a whole. */
   private async asked({ visitor: { demo }, request }: InputOf<typeof postJobs>) {
     const retry = retryPolicyOf(request);
-    // Callers of a demo share an account: one would be shown the job of another.
+    // Callers of a demo from one network share an account: one would be shown the job of another.
     if (demo) assertNoReuse(request, 'demo deployments');
     const reuse = demo ? null : reuseOf(request);
     const spendLimitMicros = spendLimitOf(request);

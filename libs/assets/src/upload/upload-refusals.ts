@@ -20,8 +20,9 @@ export function refusalOf(error: unknown, terms: UploadTerms | undefined): unkno
 /** The key of this upload was used for an earlier one (contract 2.4). */
 export function keyReused(): Refusal {
   return new Refusal(
-    'idempotency_key_reuse',
-    'This Idempotency-Key was used for an earlier upload. Nothing was created.',
+    KEY_REUSED,
+    'This Idempotency-Key was used for an earlier upload. This one created nothing. The asset of that one exists unless it was deleted or has ' +
+      'expired: POST /api/v2/assets/from-hash with the blake3 hash of its bytes and the same fields answers with it. Else use a new key.',
   );
 }
 

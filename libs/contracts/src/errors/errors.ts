@@ -29,7 +29,7 @@ export const ERROR_CATALOGUE = {
   idempotency_key_reuse: {
     status: 422,
     cause: 'An earlier request used the same Idempotency-Key; this one was not executed.',
-    cure: 'List your jobs to find the first submission; use a new key for a new job.',
+    cure: 'Find what the first request made: a job in the list of jobs, an asset by its hash (`POST /api/v2/assets/from-hash`). Use a new key for something else, and where no list has it: a demo deployment lists no jobs.',
   },
   metadata_invalid: {
     status: 422,

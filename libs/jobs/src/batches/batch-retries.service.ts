@@ -11,7 +11,7 @@ import type { JobSettings } from '../job.settings';
 import type { ExaminedItem } from '../examination';
 import type { SpendStanding } from '../spend';
 import type { JobScope } from '../state';
-import { draftOf, isModelGone, keyReused, type JobDraft, type Sender, type Submitter } from '../submission';
+import { draftOf, isModelGone, keyOfAnotherRetry, type JobDraft, type Sender, type Submitter } from '../submission';
 import { BatchContents, type AdmittedItem } from './batch-contents';
 import type { BatchExaminer, Examine, TakeSlice } from './batch-examiner';
 import type { BatchFitter } from './batch-fitter';
@@ -111,7 +111,7 @@ export class BatchRetries {
     if (!(await this.batches.exists(this.database, scope, batchId))) throw noBatch(batchId);
     if (idempotencyKey === undefined) return false;
     const earlier = await this.store.hashOfKey(this.database, batchId, idempotencyKey);
-    if (earlier !== null && !hashOf(asked).equals(earlier)) throw keyReused();
+    if (earlier !== null && !hashOf(asked).equals(earlier)) throw keyOfAnotherRetry();
     return earlier !== null;
   }
 

@@ -10,7 +10,15 @@ import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
 import { graphTextOf } from '../examination';
 import type { SpendStanding } from '../spend';
-import { draftOf, keyReused, retryOf, type JobDraft, type Sender, type Submitter, whileModelsGo } from '../submission';
+import {
+  draftOf,
+  keyOfAnotherBatch,
+  retryOf,
+  type JobDraft,
+  type Sender,
+  type Submitter,
+  whileModelsGo,
+} from '../submission';
 import type { BatchRecord } from './batch';
 import { BatchContents, type AdmittedItem } from './batch-contents';
 import type { BatchExaminer, TakeSlice } from './batch-examiner';
@@ -105,7 +113,7 @@ export class BatchSubmissions {
     const keyed = await this.store.findByKey(this.database, scope.accountId, idempotencyKey);
     if (keyed === null) return null;
     const batch = hash.equals(keyed.requestHash) ? await this.store.find(this.database, scope, keyed.id) : null;
-    if (batch === null) throw keyReused();
+    if (batch === null) throw keyOfAnotherBatch();
     return batch;
   }
 

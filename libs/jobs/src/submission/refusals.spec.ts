@@ -1,5 +1,5 @@
 import type { JobMetadata } from '@millrace/contracts';
-import { insufficientCredits, missingAssets } from './refusals';
+import { insufficientCredits, keyOfAnotherBatch, keyOfAnotherRetry, keyReused, missingAssets } from './refusals';
 
 it('a reference to an asset names its id, or says that it has none that is one', () => {
   const at = { node_id: '1', field: 'image' };
@@ -23,4 +23,14 @@ it('lacking credits say how many there are, and to a sub-key only how many are n
     expect(shown.details).toEqual({ required_micros: 2_000_000 });
     expect(shown.message).not.toContain('1.5');
   }
+});
+
+it.each([
+  ['a job', keyReused(), /Look for the first one among your jobs, or use a new key/],
+  ['a job of a demo, which lists none', keyReused(true), /by its id, or use a new key/],
+  ['a batch', keyOfAnotherBatch(), /among your batches, or use a new key/],
+  ['a retry of a batch', keyOfAnotherRetry(), /another retry of this batch.*Use a new key/],
+])('a key that was used for %s is refused with what goes on', (_what, { code, message }, cure) => {
+  expect(code).toBe('idempotency_key_reuse');
+  expect(message).toMatch(cure);
 });

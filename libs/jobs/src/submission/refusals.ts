@@ -12,11 +12,31 @@ const QUEUE_RETRY_SECONDS = 2;
 const SPEND_LIMIT_HEADER = 'Millrace-Spend-Limit-Micros';
 const NO_ID = 'an asset reference whose id is missing or no UUID';
 
-export function keyReused(): Refusal {
-  return new Refusal(
-    'idempotency_key_reuse',
-    'This Idempotency-Key was used before. The request was not executed; look for the first one among your jobs.',
-  );
+/**
+ * The key of a submission was used (contract, 4.1).
+ *
+ * @param unlisted the surface lists no jobs: it is a demo deployment.
+ */
+export function keyReused(unlisted = false): Refusal {
+  const cure = unlisted
+    ? 'A demo deployment lists no jobs: read the first one by its id, or use a new key, under which another job runs.'
+    : 'Look for the first one among your jobs, or use a new key for another job.';
+  return new Refusal(KEY_REUSED, `This Idempotency-Key was used before. The request was not executed. ${cure}`);
+}
+
+/** The key of a batch names another one (docs/batches.md). */
+export function keyOfAnotherBatch(): Refusal {
+  const message =
+    'This Idempotency-Key was used for a batch with another body or other headers, or on another surface. Nothing was recorded. ' +
+    'Look for it among your batches, or use a new key for another batch.';
+  return new Refusal(KEY_REUSED, message);
+}
+
+/** The key of a retry of a batch names another one. */
+export function keyOfAnotherRetry(): Refusal {
+  const message =
+    'This Idempotency-Key was used for another retry of this batch. Nothing was done. Use a new key for this one.';
+  return new Refusal(KEY_REUSED, message);
 }
 
 /**

@@ -24,7 +24,7 @@ import type { SubmissionExaminer } from '../examination';
 import { whileModelsGo } from './while-models-go';
 
 /** By whom, and under which key, something is asked for. */
-export type Keyed = Pick<Submission, 'caller' | 'idempotencyKey'>;
+export type Keyed = Pick<Submission, 'caller' | 'idempotencyKey' | 'unlisted'>;
 
 /** A submission as it arrives: who, where to, and the body. */
 export interface Submission {
@@ -35,6 +35,8 @@ export interface Submission {
   /** Finds where it runs, once the body has been read. @throws Refusal when nothing takes jobs there now. */
   target: () => Promise<Target>;
   idempotencyKey: string | undefined;
+  /** The surface lists no jobs: it is a demo deployment. */
+  unlisted?: boolean;
   /** Called with the milliseconds that a thread worked on the body, each time that one did. */
   spend?: (ms: number) => void;
   /** Absent where that is an operator. */
@@ -167,10 +169,11 @@ export class SubmissionService {
    * What a request is refused with that failed before or in its submission: a key that was used is refused as such, even when more is
    * wrong with the request that repeats it (contract, 4.1).
    */
-  async preferKeyReuse({ caller, idempotencyKey }: Keyed, error: unknown): Promise<unknown> {
-    if (!(error instanceof Refusal) || idempotencyKey === undefined || error.code === KEY_REUSED) return error;
-    const claimed = await isKeyClaimed(this.database, caller.accountId, 'postJobs', idempotencyKey);
-    return claimed ? keyReused() : error;
+  async preferKeyReuse({ caller, idempotencyKey, unlisted }: Keyed, error: unknown): Promise<unknown> {
+    if (!(error instanceof Refusal) || idempotencyKey === undefined) return error;
+    const claimed =
+      error.code === KEY_REUSED || (await isKeyClaimed(this.database, caller.accountId, 'postJobs', idempotencyKey));
+    return claimed ? keyReused(unlisted) : error;
   }
 
   /** The job is committed: where its place cannot be looked up now, it is that among the account's own jobs, not a failure. */

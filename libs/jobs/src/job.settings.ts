@@ -3,6 +3,9 @@ import { integer, setting, type SettingsOf } from '@millrace/platform';
 /** Heartbeats in the length of a lease: two may fail before it is lost. */
 export const BEATS_PER_LEASE = 3;
 
+/** For this long a key is claimed (contract, 4.1). */
+const DAY_SECONDS = 86_400;
+
 export const jobSettings = {
   jobRetentionSeconds: setting(
     'JOB_RETENTION_SECONDS',
@@ -51,8 +54,8 @@ export const jobSettings = {
   ),
   idempotencySeconds: setting(
     'IDEMPOTENCY_SECONDS',
-    'How long an Idempotency-Key stays claimed, in seconds.',
-    integer({ min: 1 }).default(86_400),
+    'How long an Idempotency-Key stays claimed, in seconds: 24 hours at least, within which a client may repeat its request under it.',
+    integer({ min: DAY_SECONDS }).default(DAY_SECONDS),
   ),
   modelWaitSeconds: setting(
     'MODEL_WAIT_SECONDS',

@@ -152,7 +152,7 @@ export const DeploymentCreateSchema = z
     name: recordName,
     demo: z.boolean().default(false).meta({
       description:
-        'Admit callers without a credential: all of them share one account, and none of them sees job lists or logs.',
+        'Admit callers without a credential: those of one network share an account, and none of them sees job lists or logs.',
     }),
     engine: z.enum(ENGINE_KINDS).default('cpu').meta({
       description: 'The engine for its workers to run: the class of this name, unless `engine_class` is given.',

@@ -1,5 +1,15 @@
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +20,8 @@ import { choosePorts, claimPort } from '../../scripts/lib/stack/stack.mjs';
 import { makeOwnFolder } from '../../scripts/lib/system/files.mjs';
 
 const ANY = { port: 0, opsPort: 0 };
+/** A process of another host. */
+const UNSEEN = { pid: 4_321, startedAt: 'unknown' };
 
 let scope: Scope;
 let folder: DataFolder;
@@ -53,6 +65,31 @@ it('one stack at a time may take the port: of two that start together, the other
   expect((await choosePorts(folder, { ...ANY, usualPort: free }, scope)).port).not.toBe(free);
   await first.close();
   expect(await claimPort(scope, free)).toBe(true);
+});
+
+it.each([
+  ['of this machine by its process', null, (_path: string) => `(pid ${process.pid})`],
+  [
+    'of another host by its file too',
+    { host: 'other', boot: 'other', pids: 'pid:[1]' },
+    (path: string) => `(pid ${UNSEEN.pid} on other; if it runs no longer, remove ${path})`,
+  ],
+])('a port that another stack holds is named, and that stack: %s', async (_what, place, named) => {
+  await closed();
+  const said = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const first = new Scope();
+  try {
+    expect(await claimPort(first, free)).toBe(true);
+    const locks = join(tmpdir(), `millrace-ports-${process.getuid?.() ?? ''}`);
+    const path = join(locks, readdirSync(locks).find((name) => name.startsWith(`${free}-`)) ?? '');
+    const record = JSON.parse(readFileSync(path, 'utf8')) as { place: object };
+    if (place !== null) writeFileSync(path, JSON.stringify({ ...record, holder: UNSEEN, place }));
+    expect(await claimPort(scope, free)).toBe(false);
+    expect(said.mock.calls.join('')).toContain(`port ${free} ${named(path)}: this one takes another port.`);
+  } finally {
+    said.mockRestore();
+    await first.close();
+  }
 });
 
 describe('where other users may write beside it,', () => {

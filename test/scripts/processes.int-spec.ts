@@ -145,7 +145,7 @@ describe('a lock', () => {
       write({ host: 'other', boot: 'other' });
       renameSync(path(), join(folder, 'supervisor.lock'));
       await expect(claimFolder(new Scope(), folder)).rejects.toThrow(
-        `(other, pid ${process.pid}): stop it there, or choose another --data. If it runs no longer, remove ${folder}/supervisor.lock.`,
+        `(other, pid ${process.pid}): stop it there, or choose another --data. If it runs no longer, as after a kill of a container that was started again, remove ${folder}/supervisor.lock.`,
       );
     });
   });

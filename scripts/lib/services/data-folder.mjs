@@ -72,7 +72,7 @@ export async function claimFolder(scope, path) {
     throw new Failure(
       held.host === undefined
         ? `A stack already runs on ${folder.path} (pid ${held.pid}): stop it first, or choose another --data.`
-        : `A stack runs on ${folder.path} on another host or in another container (${held.host}, pid ${held.pid}): stop it there, or choose another --data. If it runs no longer, remove ${folder.at(LOCK)}.`,
+        : `A stack runs on ${folder.path} on another host or in another container (${held.host}, pid ${held.pid}): stop it there, or choose another --data. If it runs no longer, as after a kill of a container that was started again, remove ${folder.at(LOCK)}.`,
     );
   }
   scope.defer(() => {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Failure, task } from '../command/index.mjs';
+import { Failure, say, task } from '../command/index.mjs';
 import { migrate } from '../prisma/index.mjs';
 import { notePorts, readPorts, readSecrets, saveSecrets, startServers } from '../servers/index.mjs';
 import { Fleet } from '../services/index.mjs';
@@ -83,8 +83,13 @@ function portLocks() {
 export async function claimPort(scope, port) {
   const folder = portLocks();
   if (!makeOwnFolder(folder)) return false;
-  const lock = await tryLock(join(folder, `${port}-${ownPlace().pids.replace(/\D/g, '')}.lock`));
-  if (!(lock instanceof Lock)) return false;
+  const path = join(folder, `${port}-${ownPlace().pids.replace(/\D/g, '')}.lock`);
+  const lock = await tryLock(path);
+  if (!(lock instanceof Lock)) {
+    const where = lock.host === undefined ? '' : ` on ${lock.host}; if it runs no longer, remove ${path}`;
+    say(`Another stack holds port ${port} (pid ${lock.pid}${where}): this one takes another port.`);
+    return false;
+  }
   scope.defer(() => lock.release());
   return true;
 }

@@ -29,7 +29,7 @@ export function operatorActs(shared: ConsoleStack): void {
       await signIn(page);
       const grant = async (): Promise<void> => {
         await press(page, 'Grant or take back');
-        await page.getByRole('spinbutton', { name: 'Credits' }).fill('1000');
+        await page.getByRole('textbox', { name: 'Credits' }).fill('1000');
         await page.getByLabel('Reason').fill(where.reason);
         await press(page, 'Grant the credits');
       };

@@ -109,7 +109,7 @@ export function operators(shared: ConsoleStack): void {
       await page.getByLabel('Name or id of an account').fill(account.id);
       await title(page, 'a test');
       await press(page, 'Grant or take back');
-      await page.getByRole('spinbutton', { name: 'Credits' }).fill('1.5');
+      await page.getByRole('textbox', { name: 'Credits' }).fill('1.5');
       await page.getByLabel('Reason').fill('a test');
       expect(await seriousFaults(page)).toEqual([]);
       await press(page, 'Grant the credits');

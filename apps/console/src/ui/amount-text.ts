@@ -1,11 +1,16 @@
 const MICROS_OF_A_CREDIT = 1_000_000;
-const NUMBER = /^(\d+(\.\d*)?|\.\d+)$/;
+const NUMBER = /^-?(\d+(\.\d*)?|\.\d+)$/;
 /** With a comma in place of the point it would be a thousand times as much, and half of the readers write and read it so. */
-const MAY_BE_THOUSANDS = /^[1-9]\d{0,2}\.\d{3}$/;
+const MAY_BE_THOUSANDS = /^-?[1-9]\d{0,2}\.\d{3}$/;
 
-/** An amount as its field shows it, in credits; empty where there is none. */
+const NO_NUMBER = 'Must be a number such as 3000 or 2.5: a point before the decimals, nothing between thousands.';
+
+/** An amount as its field shows and takes it, in credits; empty where there is none. */
 export function textOf(micros: number | null, unit = MICROS_OF_A_CREDIT): string {
-  return micros === null ? '' : String(micros / unit);
+  if (micros === null) return '';
+  // Without an exponent, which no field takes.
+  const text = (micros / unit).toFixed(6).replace(/\.?0+$/, '');
+  return MAY_BE_THOUSANDS.test(text) ? `${text}0` : text;
 }
 
 /**
@@ -16,8 +21,13 @@ export function textOf(micros: number | null, unit = MICROS_OF_A_CREDIT): string
  */
 export function amountOf(text: string | undefined, before: number | null, unit = MICROS_OF_A_CREDIT): number | null {
   if (text === undefined) return before;
+  return faultOfAmount(text) === undefined ? signedAmountOf(text, unit) : NaN;
+}
+
+/** The same of a field that takes amounts below zero, too (`faultOfSignedAmount`). */
+export function signedAmountOf(text: string, unit = MICROS_OF_A_CREDIT): number | null {
   if (text.trim() === '') return null;
-  return faultOfAmount(text) === undefined ? Math.round(Number(text) * unit) : NaN;
+  return faultOfSignedAmount(text) === undefined ? Math.round(Number(text) * unit) : NaN;
 }
 
 /**
@@ -28,10 +38,14 @@ export function amountOf(text: string | undefined, before: number | null, unit =
  */
 export function faultOfAmount(text: string | undefined): string | undefined {
   const typed = text?.trim() ?? '';
+  return typed.startsWith('-') ? NO_NUMBER : faultOfSignedAmount(typed);
+}
+
+/** The same of a field that takes amounts below zero, too. */
+export function faultOfSignedAmount(text: string): string | undefined {
+  const typed = text.trim();
   if (typed === '') return undefined;
   if (MAY_BE_THOUSANDS.test(typed))
     return `Could be ${typed.replace('.', '')} or ${Number(typed)}: write ${typed.replace('.', '')}, or ${typed}0.`;
-  return NUMBER.test(typed)
-    ? undefined
-    : 'Must be a number such as 3000 or 2.5: a point before the decimals, nothing between thousands.';
+  return NUMBER.test(typed) ? undefined : NO_NUMBER;
 }

@@ -7,10 +7,9 @@ import { Modal } from '../../../src/ui/controls/modal';
 import { Caution } from '../../../src/ui/display/caution';
 import { ErrorNote } from '../../../src/ui/display/error-note';
 import { notify } from '../../../src/ui/display/notices';
+import { faultOfSignedAmount, signedAmountOf } from '../../../src/ui/amount-text';
 import { formatCredits } from '../../../src/ui/format';
 import { adjustCredits, balanceQuery } from '../api/accounts';
-
-const MICROS = 1_000_000;
 
 /** Grants credits, or takes some back, with a reason for the ledger. Sending it twice does it once. */
 export function AdjustCredits({ accountId, onClose }: { accountId: string; onClose: () => void }): ReactNode {
@@ -19,8 +18,8 @@ export function AdjustCredits({ accountId, onClose }: { accountId: string; onClo
   const act = `adjust the credits of ${accountId}`;
   const client = useQueryClient();
   const adjust = useMutation({
-    mutationFn: () => {
-      const adjustment = { amount_micros: Math.round(Number(credits) * MICROS), reason: reason.trim() };
+    mutationFn: (amount: number) => {
+      const adjustment = { amount_micros: amount, reason: reason.trim() };
       return sendOnce(act, (key) => adjustCredits(accountId, adjustment, key));
     },
     onSuccess: (balance) => {
@@ -29,9 +28,11 @@ export function AdjustCredits({ accountId, onClose }: { accountId: string; onClo
       onClose();
     },
   });
+  const micros = signedAmountOf(credits);
+  const isSure = micros !== null && !Number.isNaN(micros);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    adjust.mutate();
+    if (isSure) adjust.mutate(micros);
   };
   return (
     <Modal
@@ -41,20 +42,23 @@ export function AdjustCredits({ accountId, onClose }: { accountId: string; onClo
       actions={
         <>
           <Button onClick={onClose}>Do nothing</Button>
-          <Button type="submit" form="adjust" kind="primary" busy={adjust.isPending}>
-            {Number(credits) < 0 ? 'Take the credits back' : 'Grant the credits'}
+          <Button type="submit" form="adjust" kind="primary" busy={adjust.isPending} disabled={!isSure}>
+            {credits.trim().startsWith('-') ? 'Take the credits back' : 'Grant the credits'}
           </Button>
         </>
       }
     >
       <form id="adjust" className="panel-body" onSubmit={submit}>
-        <Field label="Credits" note="Below zero takes some back. Spent and held credits are never taken.">
+        <Field
+          label="Credits"
+          note="Below zero takes some back. Spent and held credits are never taken."
+          error={faultOfSignedAmount(credits)}
+        >
           {(ids) => (
             <input
               {...ids}
               className="input number"
-              type="number"
-              step="0.000001"
+              inputMode="text"
               required
               value={credits}
               onChange={(event) => setCredits(event.target.value)}

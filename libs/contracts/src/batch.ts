@@ -49,7 +49,7 @@ const BatchFaultSchema = z.object({
   index: z.int().meta({ description: 'Place of the job in the batch, from 0.' }),
   code: z.string(),
   message: z.string(),
-  details: z.record(z.string(), z.unknown()).nullable(),
+  details: z.record(z.string(), z.unknown()).nullable().meta({ description: 'Null as well in lists and in events.' }),
 });
 export type BatchFault = z.infer<typeof BatchFaultSchema>;
 
@@ -105,7 +105,14 @@ export const BatchSchema = z
     }),
     retry_count: z.int().meta({ description: 'How often ended jobs of it were tried again.' }),
     refused_count: z.int().meta({ description: 'Jobs that were not accepted, with the admission `each`.' }),
-    refused: z.array(BatchFaultSchema).meta({ description: 'Why; the first 100 of them.' }),
+    refused: z.array(BatchFaultSchema).meta({
+      description:
+        'Why: the first of them, 100 and 64 KiB at most. In lists and in events those of the first 4 KiB, without `details`.',
+    }),
+    refused_truncated: z.boolean().meta({
+      description:
+        'Whether `refused` leaves out any of the `refused_count` jobs: too long, or forgotten by an erasure.',
+    }),
     urls: z.object({
       self: z.string(),
       jobs: z.string(),

@@ -89,7 +89,9 @@ function BatchFacts({ batch }: { batch: BatchView }): ReactNode {
       </Facts>
       {batch.refused.length > 0 && (
         <details className="small">
-          <summary>Why jobs were not accepted</summary>
+          <summary>
+            {batch.refused_truncated ? 'Why the first of the jobs were not accepted' : 'Why jobs were not accepted'}
+          </summary>
           <ul className="batch-refused">
             {batch.refused.map(({ index, message }) => (
               <li key={index}>

@@ -20,6 +20,7 @@ export function presentBatch({ prefix }: Pick<LinkBase, 'prefix'>, batch: BatchR
     retry_count: batch.retries,
     refused_count: batch.itemCount - batch.jobCount,
     refused: batch.refused,
+    refused_truncated: batch.refused.length < batch.itemCount - batch.jobCount,
     urls: {
       self,
       jobs: `${self}/jobs`,

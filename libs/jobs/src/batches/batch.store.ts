@@ -21,12 +21,39 @@ export interface KeyedBatch extends JobPlace {
   requestHash: Uint8Array;
 }
 
+/** How much of why jobs were refused is read: the first refusals that are together no longer than this, as JSON in UTF-8. */
+interface RefusedShown {
+  bytes: number;
+  details: boolean;
+}
+
+/** What is recorded, and shown of one batch. A refusal of some hundred characters is usual; one has up to 5,000 (`itemFaultOf`). */
+export const ALL_REFUSED: RefusedShown = { bytes: 65_536, details: true };
+/** What is shown where many batches are in one answer, or one batch is sent again and again. */
+export const FIRST_REFUSED: RefusedShown = { bytes: 4_096, details: false };
+
+/**
+ * The first of the refusals in a JSON array. Also where they are read: a version before recorded up to half a megabyte of them.
+ *
+ * @param refused of the type `jsonb`.
+ */
+function firstOf(refused: Prisma.Sql, { bytes, details }: RefusedShown): Prisma.Sql {
+  const shown = details ? Prisma.sql`e.fault` : Prisma.sql`e.fault || '{"details": null}'::jsonb`;
+  return Prisma.sql`coalesce((
+    SELECT jsonb_agg(s.fault ORDER BY s.place) FROM (
+      SELECT f.fault, f.place, sum(octet_length(f.fault::text)) OVER (ORDER BY f.place) AS bytes
+      FROM (SELECT ${shown} AS fault, e.place FROM jsonb_array_elements(${refused}) WITH ORDINALITY AS e(fault, place)) f
+    ) s WHERE s.bytes <= ${bytes}::int
+  ), '[]'::jsonb)`;
+}
+
 /**
  * Its counts come from its jobs, by one index: nothing is written for them when a job moves. A job that was tried again has no index
  * any more: it counts for the cost alone.
  */
-const columns = Prisma.sql`
-  b.id, b.account_id, b.surface, b.deployment_id, b.item_count, b.job_count, b.refused, b.retries, b.created_at, b.expires_at,
+const columns = (shown: RefusedShown): Prisma.Sql => Prisma.sql`
+  b.id, b.account_id, b.surface, b.deployment_id, b.item_count, b.job_count, b.retries, b.created_at, b.expires_at,
+  ${firstOf(Prisma.sql`b.refused`, shown)} AS refused,
   b.completed_at AS recorded_end_at, coalesce((
     SELECT json_agg(json_build_object('status', s.status, 'jobs', s.jobs, 'charged', s.charged, 'endedAt', s.ended_at))
     FROM (
@@ -56,7 +83,8 @@ export class BatchStore {
       INSERT INTO batches (id, account_id, surface, deployment_id, idempotency_key, request_hash, item_count, job_count, refused,
         labels, expires_at)
       VALUES (${batch.id}::uuid, ${batch.accountId}::uuid, ${batch.surface}, ${batch.deploymentId}::uuid, ${batch.idempotencyKey},
-        ${batch.requestHash}, ${batch.itemCount}, ${batch.jobCount}, ${storableJson(batch.refused)}::jsonb,
+        ${batch.requestHash}, ${batch.itemCount}, ${batch.jobCount},
+        ${firstOf(Prisma.sql`${storableJson(batch.refused)}::jsonb`, ALL_REFUSED)},
         ${batch.labels && JSON.stringify(batch.labels)}::jsonb,
         now() + make_interval(secs => ${batch.retentionSeconds}))
       ON CONFLICT (account_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`);
@@ -79,24 +107,24 @@ export class BatchStore {
   /** On any surface of the account. */
   async findOfAccount(statements: Statements, accountId: string, id: string): Promise<BatchRecord | null> {
     const [row] = await statements.rows<BatchRow>(Prisma.sql`
-      SELECT ${columns} FROM batches b
+      SELECT ${columns(ALL_REFUSED)} FROM batches b
       WHERE b.id = ${id}::uuid AND b.account_id = ${accountId}::uuid AND b.expires_at > now()`);
     return row === undefined ? null : recordOf(row);
   }
 
   /** The statement of `find`, whose plan a test checks. */
   findSql(scope: JobScope, id: string): Prisma.Sql {
-    return Prisma.sql`SELECT ${columns} FROM batches b WHERE b.id = ${id}::uuid AND ${isInScope(scope)}`;
+    return Prisma.sql`SELECT ${columns(ALL_REFUSED)} FROM batches b WHERE b.id = ${id}::uuid AND ${isInScope(scope)}`;
   }
 
-  /** Newest first, one more than `limit` where there is one. @param before only older ones than this id. */
+  /** Newest first, one more than `limit` where there is one, with few of their refusals (`FIRST_REFUSED`). @param before only older ones than this id. */
   async list(
     statements: Statements,
     scope: JobScope,
     { before, limit }: { before: string | null; limit: number },
   ): Promise<BatchRecord[]> {
     const rows = await statements.rows<BatchRow>(Prisma.sql`
-      SELECT ${columns} FROM batches b
+      SELECT ${columns(FIRST_REFUSED)} FROM batches b
       WHERE ${isInScope(scope)} AND (${before}::uuid IS NULL OR b.id < ${before}::uuid)
       ORDER BY b.id DESC LIMIT ${limit + 1}`);
     return rows.map(recordOf);

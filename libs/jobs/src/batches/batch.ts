@@ -21,6 +21,7 @@ export interface BatchRecord extends JobPlace {
   id: string;
   itemCount: number;
   jobCount: number;
+  /** Why others are not, the first of them: as many as the reading shows. */
   refused: BatchFault[];
   /** How often jobs of it were tried again. */
   retries: number;

@@ -109,6 +109,27 @@ it('a batch past its retention is not found, and is deleted after its jobs', asy
   expect(await world.left()).toMatchObject({ batches: 0 });
 });
 
+it('of why jobs were refused a batch records what it shows, the first of it', async () => {
+  const message = 'é'.repeat(1_000);
+  const refused = Array.from({ length: 100 }, (_, index) => ({
+    index,
+    code: 'spend_cap',
+    message,
+    details: { index },
+  }));
+  const id = newId();
+  await world.store.create(test.database, {
+    ...{ ...cloudScope(world.accountId), id, idempotencyKey: null, requestHash: Buffer.alloc(32) },
+    ...{ itemCount: 101, jobCount: 1, refused, retentionSeconds: 60 },
+  });
+  const recorded = await test.database.models.batch.findUniqueOrThrow({ where: { id } });
+  const bytes = Buffer.byteLength(JSON.stringify(recorded.refused));
+  expect([bytes > 60_000, bytes < 65_536]).toEqual([true, true]);
+  const shown = await world.store.find(test.database, cloudScope(world.accountId), id);
+  expect(shown?.refused).toEqual(recorded.refused);
+  expect(shown?.refused).toEqual(refused.slice(0, shown?.refused.length));
+});
+
 it('the counts of a batch are read by its index', async () => {
   await world.submissions().submit(world.submission(JOBS));
   await test.database.execute(Prisma.sql`ANALYZE jobs`);

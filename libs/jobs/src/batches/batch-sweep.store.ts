@@ -9,16 +9,36 @@ export interface CancelableJob extends JobPlace {
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
-/** Jobs of batches that are to be canceled, in the order of their ids. @param batchId only of this batch. */
-export async function listCancelable(
+const cancelable = Prisma.sql`
+  batches b JOIN jobs j ON j.batch_id = b.id WHERE b.canceling AND j.status IN ('queued', 'running')`;
+
+/** Jobs of a batch that are to be canceled with it, in the order of their ids. */
+export async function listCancelableOf(
   statements: Statements,
-  { after, limit, batchId = null }: { after: string | null; limit: number; batchId?: string | null },
+  batchId: string,
+  limit: number,
 ): Promise<CancelableJob[]> {
   return statements.rows(Prisma.sql`
-    SELECT j.id, j.account_id, j.surface, j.deployment_id FROM batches b JOIN jobs j ON j.batch_id = b.id
-    WHERE b.canceling AND (${batchId}::uuid IS NULL OR b.id = ${batchId}::uuid)
-      AND j.status IN ('queued', 'running') AND j.id > ${after ?? BEFORE_ALL}::uuid
+    SELECT j.id, j.account_id, j.surface, j.deployment_id FROM ${cancelable} AND b.id = ${batchId}::uuid
     ORDER BY j.id LIMIT ${limit}`);
+}
+
+/** Jobs of all batches that are to be canceled, in the order of their ids. @param upTo only those with this id or a lower one. */
+export async function listCancelable(
+  statements: Statements,
+  { after, upTo, limit }: { after: string | null; upTo: string; limit: number },
+): Promise<CancelableJob[]> {
+  return statements.rows(Prisma.sql`
+    SELECT j.id, j.account_id, j.surface, j.deployment_id FROM ${cancelable}
+      AND j.id > ${after ?? BEFORE_ALL}::uuid AND j.id <= ${upTo}::uuid
+    ORDER BY j.id LIMIT ${limit}`);
+}
+
+/** The highest id of a job that is to be canceled with its batch; null where there is none. */
+export async function lastCancelable(statements: Statements): Promise<string | null> {
+  const [last] = await statements.rows<{ id: string }>(Prisma.sql`
+    SELECT j.id FROM ${cancelable} ORDER BY j.id DESC LIMIT 1`);
+  return last?.id ?? null;
 }
 
 /** Batches whose jobs have all ended or are about to are no longer to be canceled. @returns how many. */

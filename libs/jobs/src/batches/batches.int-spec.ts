@@ -95,6 +95,28 @@ it('the loop cancels what a request did not get to, and ends', async () => {
   expect(canceling).toBe(false);
 });
 
+it('the loop ends a batch whose jobs are older than those that another account goes on adding, within two rounds', async () => {
+  const older = await world.submissions().submit(world.submission(1));
+  const other = await BatchWorld.open(test);
+  const addCanceled = async (jobs: number): Promise<void> => {
+    const { batch } = await other.submissions().submit(other.submission(jobs));
+    await other.store.requestCancel(test.database, cloudScope(other.accountId), batch.id);
+  };
+  const loop = new CancelBatchesLoop(test.database, lifecycle());
+  const PAGE = 200;
+  await addCanceled(2 * PAGE);
+  await loop.runOnce();
+  await world.store.requestCancel(test.database, cloudScope(world.accountId), older.batch.id);
+  // The rest of the round, the empty page that ends it, and the first of the next.
+  for (let runs = 0; runs < 3; runs += 1) {
+    await addCanceled(PAGE);
+    await loop.runOnce();
+  }
+  expect(await world.store.find(test.database, cloudScope(world.accountId), older.batch.id)).toMatchObject({
+    counts: { canceled: 1 },
+  });
+});
+
 it('a batch past its retention is not found, and is deleted after its jobs', async () => {
   const { batch } = await world.submissions().submit(world.submission(2));
   await test.database.execute(

@@ -6,7 +6,7 @@ import type { Lifecycle } from '../lifecycle';
 import type { QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
 import type { BatchPlace, BatchRecord } from './batch';
-import { endCanceling, listCancelable } from './batch-sweep.store';
+import { endCanceling, listCancelableOf } from './batch-sweep.store';
 import type { BatchStore } from './batch.store';
 
 const LIST = 'batches';
@@ -134,7 +134,7 @@ export class Batches {
    */
   async cancel(scope: JobScope, id: string): Promise<BatchRecord> {
     if (!(await this.store.requestCancel(this.database, scope, id))) throw noBatch(id);
-    const first = await listCancelable(this.database, { after: null, limit: CANCELED_AT_ONCE, batchId: id });
+    const first = await listCancelableOf(this.database, id, CANCELED_AT_ONCE);
     for (const { id: jobId } of first) await this.lifecycle.cancel(scope, jobId);
     if (first.length < CANCELED_AT_ONCE) await endCanceling(this.database);
     return this.get(scope, id);

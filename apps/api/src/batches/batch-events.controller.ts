@@ -17,7 +17,7 @@ export class BatchEventsController {
   async events({ visitor, params, request, response }: InputOf<typeof getBatchEvents>): Promise<void> {
     const { caller, scope } = visitor;
     if (request.method === 'HEAD') {
-      await this.batches.get(scope, params.id);
+      await this.batches.assertThere(scope, params.id);
       return answerHead(response);
     }
     await this.streams.serve(

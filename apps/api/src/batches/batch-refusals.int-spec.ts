@@ -16,11 +16,13 @@ const REFUSED = Array.from({ length: 100 }, (_, at) => ({
 
 let api: RunningApi;
 let client: ApiClient;
+let key: string;
 let batchId: string;
 beforeAll(async () => {
   api = await RunningApi.open();
   await announceCatalogue(api, api.env.MILLRACE_POOL ?? '');
-  client = api.client((await api.account()).key);
+  ({ key } = await api.account());
+  client = api.client(key);
   const json = { jobs: [{ workflow: GRAPH }] };
   batchId = (await client.call<BatchView>('POST', PATH, { text: JSON.stringify(json) })).body.id;
   const { database } = api.test;
@@ -54,4 +56,18 @@ it('a batch that refused many jobs has the first refusals, and says that there a
   expect(body).toMatchObject({ refused_count: 200, refused_truncated: true });
   expect(body.refused).toEqual(REFUSED.slice(0, body.refused.length));
   expect(body.refused.length).toBeGreaterThan(10);
+});
+
+it('the stream of a batch that refused many jobs has no more of them than a list', async () => {
+  const stop = new AbortController();
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await fetch(`${api.publicUrl}${PATH}/${batchId}/events`, { headers, signal: stop.signal });
+  let text = '';
+  for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes('\n\n')) break;
+  }
+  stop.abort();
+  expect(text.length).toBeLessThan(10_000);
+  expect(text).toContain('"refused_truncated":true');
 });

@@ -20,7 +20,8 @@ export class BatchResultsController {
 
   @Serves(getBatchResults)
   async results({ visitor, params, response }: InputOf<typeof getBatchResults>): Promise<void> {
-    const { id } = await this.batches.get(visitor.scope, params.id);
+    const { id } = params;
+    await this.batches.assertThere(visitor.scope, id);
     const headers = { 'Content-Type': 'application/x-ndjson; charset=utf-8' };
     await this.send({ visitor, response }, headers, () =>
       sendStream(response, { headers, parts: this.lines(visitor, id) }),
@@ -29,7 +30,8 @@ export class BatchResultsController {
 
   @Serves(getBatchArchive)
   async outputs({ visitor, params, response }: InputOf<typeof getBatchArchive>): Promise<void> {
-    const { id } = await this.batches.get(visitor.scope, params.id);
+    const { id } = params;
+    await this.batches.assertThere(visitor.scope, id);
     const headers = zipHeaders(`batch-${id}.zip`);
     await this.send({ visitor, response }, headers, () => this.archive.send(response, headers, visitor.scope, id));
   }

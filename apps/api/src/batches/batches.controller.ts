@@ -97,7 +97,7 @@ export class BatchesController {
     });
     const warning = spendWarning(spend);
     if (warning !== null) response.setHeader(...warning);
-    return presentBatch(surface, await this.batches.get(scope, params.id));
+    return presentBatch(surface, await this.batches.getChanged(scope, params.id));
   }
 
   @Serves(cancelBatch)

@@ -1,6 +1,9 @@
 import { Prisma } from '@prisma/client';
 import type { JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import type { JobScope } from '../state';
+import type { BatchRecord } from './batch';
+import { FIRST_REFUSED, columns, isInScope, recordOf, type BatchRow } from './batch.store';
 
 /** A job of a batch that has ended. */
 export interface EndedJob {
@@ -10,33 +13,48 @@ export interface EndedJob {
   completedAt: Date;
 }
 
-/** Jobs of a batch that have ended lately, as of a time of PostgreSQL's. */
-export interface LatelyEnded {
+/** A batch and those of its jobs that have ended lately, as of one moment. */
+export interface FollowedBatch {
+  batch: BatchRecord;
+  /** That moment, by PostgreSQL's clock. */
   at: Date;
+  /** Only ends after this were looked for. */
+  from: Date;
+  /** In their places. */
   jobs: EndedJob[];
 }
 
+type FollowedRow = BatchRow & {
+  at: Date;
+  from: Date;
+  endedJobs: (Omit<EndedJob, 'completedAt'> & { completedAt: string })[];
+};
+
 /**
- * The time of an end is that at which its statement began: a job can be committed later than one that ended after it, by the length
- * of a transaction.
+ * A batch with its jobs that ended after a time, and some that ended shortly before it: the time of an end is that at which its
+ * statement began, so that a job can be committed later than one that ended after it.
+ *
+ * @param since null: before now.
+ * @param overlapMs how long the statement of an end takes at most.
+ * @returns null when the batch cannot be read there.
  */
-const OVERLAP_SECONDS = 10;
-
-/** Jobs in their places that ended after a time, and some that ended shortly before it. @param since null: before now. */
-export async function endedLately(statements: Statements, batchId: string, since: Date | null): Promise<LatelyEnded> {
-  const [row] = await statements.rows<{ at: Date; jobs: (Omit<EndedJob, 'completedAt'> & { completedAt: string })[] }>(
-    Prisma.sql`
-      SELECT now() AS at, coalesce(json_agg(json_build_object('jobId', j.id, 'index', j.batch_index, 'status', j.status,
-        'completedAt', j.completed_at) ORDER BY j.completed_at, j.batch_index), '[]'::json) AS jobs
+export async function followBatch(
+  statements: Statements,
+  scope: JobScope,
+  id: string,
+  { since, overlapMs }: { since: Date | null; overlapMs: number },
+): Promise<FollowedBatch | null> {
+  const from = Prisma.sql`coalesce(${since}::timestamptz, now()) - make_interval(secs => ${overlapMs / 1_000}::float8)`;
+  const [row] = await statements.rows<FollowedRow>(Prisma.sql`
+    SELECT ${columns(FIRST_REFUSED)}, now() AS at, ${from} AS from, (
+      SELECT coalesce(json_agg(json_build_object('jobId', j.id, 'index', j.batch_index, 'status', j.status,
+        'completedAt', j.completed_at) ORDER BY j.completed_at, j.batch_index), '[]'::json)
       FROM jobs j
-      WHERE j.batch_id = ${batchId}::uuid AND j.batch_index IS NOT NULL AND j.delivery = 'done'
-        AND j.completed_at > coalesce(${since}::timestamptz, now()) - make_interval(secs => ${OVERLAP_SECONDS})`,
-  );
-  if (row === undefined) throw new Error('PostgreSQL returned no time');
-  return { at: row.at, jobs: row.jobs.map((job) => ({ ...job, completedAt: new Date(job.completedAt) })) };
-}
-
-/** What was sent and ended before this can be forgotten: it is not read again. */
-export function forgetBefore(since: Date): number {
-  return since.getTime() - OVERLAP_SECONDS * 1_000;
+      WHERE j.batch_id = b.id AND j.batch_index IS NOT NULL AND j.delivery = 'done' AND j.completed_at > ${from}
+    ) AS ended_jobs
+    FROM batches b WHERE b.id = ${id}::uuid AND ${isInScope(scope)}`);
+  if (row === undefined) return null;
+  const { at, from: lookedFrom, endedJobs, ...batch } = row;
+  const jobs = endedJobs.map((job) => ({ ...job, completedAt: new Date(job.completedAt) }));
+  return { batch: recordOf(batch), at, from: lookedFrom, jobs };
 }

@@ -8,7 +8,6 @@ import type { BatchRecord } from './batch';
 import { presentBatch } from './batch.presenter';
 import { BatchStreams, type BatchStreamItem } from './batch-streams';
 import { CompleteBatchesLoop } from './complete-batches.loop';
-import { noBatch } from './batches.service';
 
 let test: TestDatabase;
 let jobs: JobWorld;
@@ -54,13 +53,8 @@ async function sweepJobsOf(id: string): Promise<void> {
 
 /** Everything that a stream of the batch sends until it ends by itself. */
 async function streamed(id: string): Promise<BatchStreamItem[]> {
-  const get = async (...[scope, batchId]: Parameters<ConstructorParameters<typeof BatchStreams>[1]['get']>) => {
-    const batch = await world.store.find(test.database, scope, batchId);
-    if (batch === null) throw noBatch(batchId);
-    return batch;
-  };
   const items: BatchStreamItem[] = [];
-  const streams = new BatchStreams(test.database, { get }, { leastMs: 5, mostMs: 20 });
+  const streams = new BatchStreams(world, { leastMs: 5, mostMs: 20 });
   const limit = AbortSignal.timeout(5_000);
   for await (const item of streams.open(cloudScope(world.accountId), id, limit)) items.push(item);
   expect(limit.aborted).toBe(false);

@@ -4,7 +4,6 @@ import { createTestDatabase, eventually, type TestDatabase } from '@millrace/tes
 import { BatchWorld } from '../fixtures/batch-world';
 import { JobWorld, cloudScope, endingOf } from '../fixtures/job-world';
 import { BatchStreams, type BatchStreamItem } from './batch-streams';
-import { noBatch } from './batches.service';
 
 const TIMING = { leastMs: 5, mostMs: 20 };
 
@@ -35,13 +34,11 @@ afterAll(() => test.drop());
 
 /** @param broken readings that fail are made again. */
 function streams(broken: () => boolean = () => false): BatchStreams {
-  const get: ConstructorParameters<typeof BatchStreams>[1]['get'] = async (scope, batchId) => {
+  const read: BatchWorld['follow'] = async (...asked) => {
     if (broken()) throw new Error('the database is away');
-    const batch = await world.store.find(test.database, scope, batchId);
-    if (batch === null) throw noBatch(batchId);
-    return batch;
+    return world.follow(...asked);
   };
-  return new BatchStreams(test.database, { get }, TIMING);
+  return new BatchStreams({ follow: read }, TIMING);
 }
 function follow(stream: BatchStreams): void {
   ending = (async () => {

@@ -12,7 +12,11 @@ interface StatusRow {
   endedAt: string | null;
 }
 
-type BatchRow = Pick<BatchRecord, 'id' | 'itemCount' | 'jobCount' | 'refused' | 'retries' | 'createdAt' | 'expiresAt'> &
+/** A batch as `columns` read it. */
+export type BatchRow = Pick<
+  BatchRecord,
+  'id' | 'itemCount' | 'jobCount' | 'refused' | 'retries' | 'createdAt' | 'expiresAt'
+> &
   JobPlace & { states: StatusRow[]; recordedEndAt: Date | null };
 
 /** A batch that a key names. */
@@ -28,7 +32,7 @@ interface RefusedShown {
 }
 
 /** What is recorded, and shown of one batch. A refusal of some hundred characters is usual; one has up to 5,000 (`itemFaultOf`). */
-export const ALL_REFUSED: RefusedShown = { bytes: 65_536, details: true };
+const ALL_REFUSED: RefusedShown = { bytes: 65_536, details: true };
 /** What is shown where many batches are in one answer, or one batch is sent again and again. */
 export const FIRST_REFUSED: RefusedShown = { bytes: 4_096, details: false };
 
@@ -51,7 +55,7 @@ function firstOf(refused: Prisma.Sql, { bytes, details }: RefusedShown): Prisma.
  * Its counts come from its jobs, by one index: nothing is written for them when a job moves. A job that was tried again has no index
  * any more: it counts for the cost alone.
  */
-const columns = (shown: RefusedShown): Prisma.Sql => Prisma.sql`
+export const columns = (shown: RefusedShown): Prisma.Sql => Prisma.sql`
   b.id, b.account_id, b.surface, b.deployment_id, b.item_count, b.job_count, b.retries, b.created_at, b.expires_at,
   ${firstOf(Prisma.sql`b.refused`, shown)} AS refused,
   b.completed_at AS recorded_end_at, coalesce((
@@ -161,7 +165,7 @@ export class BatchStore {
  * Jobs that are gone had ended: only such are deleted, by their retention or an erasure. The recorded end outlasts them; where all were
  * gone before it was recorded, the batch is active until it is, a second at most.
  */
-function recordOf({ states, recordedEndAt, ...row }: BatchRow): BatchRecord {
+export function recordOf({ states, recordedEndAt, ...row }: BatchRow): BatchRecord {
   const ended = states.filter(({ status }) => isTerminal(status));
   const live = states.filter(({ status }) => !isTerminal(status)).reduce((sum, { jobs }) => sum + jobs, 0);
   const times = ended.flatMap(({ endedAt }) => (endedAt === null ? [] : [new Date(endedAt).getTime()]));

@@ -1,5 +1,6 @@
 import type { Statements } from '@millrace/database';
 import type { JobRecord, JobScope } from '../state';
+import type { BatchRecord } from './batch';
 import type { BatchStore } from './batch.store';
 import { Batches } from './batches.service';
 
@@ -21,7 +22,7 @@ function batchOf(outputs: readonly number[]): Batches {
     withLiveProgress: (found: readonly JobRecord[]) => Promise.resolve([...found]),
   };
   const lifecycle = { cancel: () => Promise.reject(new Error('nothing is canceled here')) };
-  return new Batches({} as Statements, store as BatchStore, jobs, reads, lifecycle);
+  return new Batches({} as Statements, store as BatchStore, jobs, reads, lifecycle, 0);
 }
 
 /** The places of the jobs of each page. */
@@ -66,5 +67,53 @@ describe('the jobs of a batch, read one by one', () => {
     };
     const reads = Array.from({ length: 102 }, readAll);
     expect(new Set(await Promise.all(reads))).toEqual(new Set([3]));
+  });
+});
+
+describe('readings of batches', () => {
+  const batch = { id: 'a-batch' } as BatchRecord;
+  /** Readings that are under way until they are released. */
+  function world(): { batches: Batches; begun: string[]; release: () => void } {
+    const begun: string[] = [];
+    const gates: (() => void)[] = [];
+    const find: BatchStore['find'] = async (_, __, id) => {
+      begun.push(id);
+      await new Promise<void>((open) => gates.push(open));
+      return batch;
+    };
+    const none = {} as never;
+    return {
+      batches: new Batches(none, { find } as BatchStore, none, none, none, 0),
+      begun,
+      release: () => gates.shift()?.(),
+    };
+  }
+  const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
+
+  it('are shared by polls of one batch that come together', async () => {
+    const { batches, begun, release } = world();
+    const polls = Array.from({ length: 100 }, () => batches.get(SCOPE, 'a-batch'));
+    await turn();
+    release();
+    await polls[0];
+    await turn();
+    release();
+    expect(new Set(await Promise.all(polls))).toEqual(new Set([batch]));
+    expect(begun).toEqual(['a-batch', 'a-batch']);
+  });
+
+  it('of an account take turns, and those of another do not wait for them', async () => {
+    const { batches, begun, release } = world();
+    const polls = [batches.get(SCOPE, 'one'), batches.get(SCOPE, 'two')];
+    const other = batches.get({ ...SCOPE, accountId: 'another' }, 'three');
+    await turn();
+    expect(begun).toEqual(['one', 'three']);
+    release();
+    release();
+    await Promise.all([polls[0], other]);
+    while (begun.length < 3) await turn();
+    release();
+    await polls[1];
+    expect(begun).toEqual(['one', 'three', 'two']);
   });
 });

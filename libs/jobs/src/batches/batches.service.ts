@@ -1,18 +1,19 @@
 import { Refusal, isUuid, type JobStatus } from '@millrace/contracts';
 import { decodeCursor, encodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
-import { OUTPUTS_OF_A_PAGE, type JobReads, type JobStore } from '../follow';
+import { CoalescedReads, OUTPUTS_OF_A_PAGE, type JobReads, type JobStore } from '../follow';
 import type { Lifecycle } from '../lifecycle';
 import type { QueuePlace } from '../rotation';
-import type { JobRecord, JobScope } from '../state';
+import { scopeText, type JobRecord, type JobScope } from '../state';
 import type { BatchPlace, BatchRecord } from './batch';
+import { followBatch, type FollowedBatch } from './batch-follow.store';
 import { endCanceling, listCancelableOf } from './batch-sweep.store';
 import type { BatchStore } from './batch.store';
 
 const LIST = 'batches';
 const JOBS = 'batch jobs';
 /** Of one account: the counts of a batch of 10,000 jobs take some 10 ms of the database, and a page shows up to 100 batches. */
-const LISTS_AT_A_TIME = 1;
+const READS_AT_A_TIME = 1;
 /** Jobs that are in memory at once where all are read. */
 const EACH_PAGE = 50;
 /** Jobs that a request cancels itself; the loop cancels the rest. */
@@ -41,7 +42,8 @@ interface JobsPage {
 
 /** Batches as their account reads and cancels them, always within a scope: a batch outside it is not found. */
 export class Batches {
-  private readonly turns = new Turns(LISTS_AT_A_TIME, 'lists of batches');
+  private readonly turns = new Turns(READS_AT_A_TIME, 'reads of batches');
+  private readonly polls = new CoalescedReads<BatchRecord>();
 
   constructor(
     private readonly database: Statements,
@@ -49,10 +51,37 @@ export class Batches {
     private readonly jobs: Pick<JobStore, 'findEach'>,
     private readonly reads: Pick<JobReads, 'queuePlaces' | 'withLiveProgress'>,
     private readonly lifecycle: Pick<Lifecycle, 'cancel'>,
+    /** How far readings of what has ended overlap, in milliseconds (`followBatch`). */
+    private readonly overlapMs: number,
   ) {}
 
-  /** @throws Refusal `not_found`. */
-  async get(scope: JobScope, id: string): Promise<BatchRecord> {
+  /** Polls of one batch that come at about the same time share one reading. @throws Refusal `not_found`, `rate_limited`. */
+  get(scope: JobScope, id: string): Promise<BatchRecord> {
+    const key = [id, scopeText(scope)].join(' ');
+    return this.polls.get(key, () => this.turns.run(scope.accountId, () => this.find(scope, id)));
+  }
+
+  /** As `get`, for the answer to a request that has changed it: it is not refused for how many others wait. @throws Refusal `not_found`. */
+  getChanged(scope: JobScope, id: string): Promise<BatchRecord> {
+    return this.turns.runAdmitted(scope.accountId, () => this.find(scope, id));
+  }
+
+  /** With few of its refusals, and the jobs that ended since a time. For streams, which share their readings. @throws Refusal `not_found`. */
+  async follow(scope: JobScope, id: string, since: Date | null): Promise<FollowedBatch> {
+    const { database, overlapMs } = this;
+    const followed = await this.turns.runAdmitted(scope.accountId, () =>
+      followBatch(database, scope, id, { since, overlapMs }),
+    );
+    if (followed === null) throw noBatch(id);
+    return followed;
+  }
+
+  /** Costs no count of its jobs. @throws Refusal `not_found`. */
+  async assertThere(scope: JobScope, id: string): Promise<void> {
+    if (!(await this.store.exists(this.database, scope, id))) throw noBatch(id);
+  }
+
+  private async find(scope: JobScope, id: string): Promise<BatchRecord> {
     const batch = await this.store.find(this.database, scope, id);
     if (batch === null) throw noBatch(id);
     return batch;
@@ -104,7 +133,7 @@ export class Batches {
   }
 
   private async readPage(scope: JobScope, id: string, { after, limit, status }: JobsQuery): Promise<JobsPage> {
-    if (!(await this.store.exists(this.database, scope, id))) throw noBatch(id);
+    await this.assertThere(scope, id);
     const places = await this.store.places(this.database, id, { after, limit: limit + 1, status });
     const shown = withinOutputs(places.slice(0, limit));
     const items = await this.readJobs(scope, shown);
@@ -137,7 +166,7 @@ export class Batches {
     const first = await listCancelableOf(this.database, id, CANCELED_AT_ONCE);
     for (const { id: jobId } of first) await this.lifecycle.cancel(scope, jobId);
     if (first.length < CANCELED_AT_ONCE) await endCanceling(this.database);
-    return this.get(scope, id);
+    return this.getChanged(scope, id);
   }
 }
 

@@ -21,6 +21,9 @@ import { BatchSubmissions } from './batch-submissions.service';
 import { BatchStore } from './batch.store';
 import { Batches } from './batches.service';
 
+/** How long an end takes to be seen after the time that it has. */
+const OVERLAP_MS = 10_000;
+
 /** What batches are built on. */
 interface BatchParts {
   database: Database;
@@ -49,7 +52,7 @@ export interface ComposedBatches {
 export function composeBatches(parts: BatchParts): ComposedBatches {
   const { database, ledger, queues, checks, examiner, dispatcher, defaults, metrics, settings } = parts;
   const store = new BatchStore();
-  const batches = new Batches(database, store, parts.jobs, parts.reads, parts.lifecycle);
+  const batches = new Batches(database, store, parts.jobs, parts.reads, parts.lifecycle, OVERLAP_MS);
   const fitter = new BatchFitter(database, ledger, queues, checks);
   const recorder = new BatchRecorder(new BatchJobStore(settings));
   const both = [recorder, fitter, new BatchExaminer(examiner), dispatcher] as const;
@@ -57,6 +60,6 @@ export function composeBatches(parts: BatchParts): ComposedBatches {
     batchSubmissions: new BatchSubmissions(database, store, ...both, defaults, metrics, settings),
     batchRetries: new BatchRetries(database, store, new BatchRetryStore(), ...both, settings),
     batches,
-    batchStreams: new BatchStreams(database, batches),
+    batchStreams: new BatchStreams(batches),
   };
 }

@@ -5,8 +5,9 @@ import { recordBatchEndPart } from '@millrace/webhooks';
  * Record the end of batches whose jobs have all ended, and a message of each for the endpoints of its account, in one statement: of
  * two that look at once one records it, and a process that dies has recorded both or neither.
  *
- * A retry that commits while this statement waits for its batch would not be seen in the jobs, which are read as of the statement's
- * beginning: it is seen by the number of retries, which has to be that of the reading.
+ * A batch that is locked is left to a later run, where it is still one whose jobs have all ended: a retry locks its batch for as long as
+ * it records jobs, and the ends of others do not wait for that. A retry that commits between the statement's beginning and the lock would
+ * not be seen in the jobs: it is seen by the number of retries, which has to be that of the reading.
  *
  * @returns how many ends were recorded.
  */
@@ -21,7 +22,7 @@ export async function recordEnds(statements: Statements, limit: number): Promise
   const locked = statementPart<'id' | 'ended_at'>('locked')`
     SELECT b.id, ready.ended_at FROM ${ready} ready
     JOIN batches b ON b.id = ready.id AND b.retries = ready.retries AND b.completed_at IS NULL
-    ORDER BY b.id FOR UPDATE OF b`;
+    ORDER BY b.id FOR UPDATE OF b SKIP LOCKED`;
   const ended = statementPart<'id' | 'account_id' | 'retries'>('ended')`
     UPDATE batches b SET completed_at = coalesce(locked.ended_at, now())
     FROM ${locked} locked WHERE b.id = locked.id RETURNING b.id, b.account_id, b.retries`;

@@ -259,24 +259,36 @@ describe('the end of a batch', () => {
     expect(await messagesOf(open.id)).toBe(1);
   });
 
-  it('is recorded once by two that look at it at once', async () => {
+  it('is recorded once by those that look at it at once', async () => {
     await endpoint();
-    const id = await batchOf(['succeeded']);
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
+    const ids = [await batchOf(['succeeded']), await batchOf(['succeeded'])];
+    await Promise.all(Array.from({ length: 4 }, () => recordEnds(test.database, 10)));
+    await recordEnds(test.database, 10);
+    expect(await Promise.all(ids.map(messagesOf))).toEqual([1, 1]);
+  });
+
+  it('is recorded while the batch of another account is locked, whose end is recorded later', async () => {
+    await endpoint();
+    const locked = await batchOf(['succeeded']);
+    world = await BatchWorld.open(test);
+    await endpoint();
+    const other = await batchOf(['succeeded']);
     let hold = (): void => undefined;
+    let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (hold = resolve));
+    const released = new Promise<void>((resolve) => (release = resolve));
     const holding = test.database.transaction(async (tx) => {
-      await tx.rows(Prisma.sql`SELECT id FROM batches WHERE id = ${id}::uuid FOR UPDATE`);
+      await tx.rows(Prisma.sql`SELECT id FROM batches WHERE id = ${locked}::uuid FOR UPDATE`);
       hold();
       await released;
     });
     await held;
-    const ends = [recordEnds(test.database, 10), recordEnds(test.database, 10)];
-    await waiting(2, 'webhook_messages_of_batch');
+    await recordEnds(test.database, 10);
+    expect([await messagesOf(locked), await messagesOf(other)]).toEqual([0, 1]);
     release();
-    await Promise.all([holding, ...ends]);
-    expect(await messagesOf(id)).toBe(1);
+    await holding;
+    await recordEnds(test.database, 10);
+    expect([await messagesOf(locked), await messagesOf(other)]).toEqual([1, 1]);
   });
 
   it('is recorded again after a retry', async () => {
@@ -292,7 +304,7 @@ describe('the end of a batch', () => {
     expect(await messagesOf(id)).toBe(2);
   });
 
-  it('is not recorded from a reading that a retry has overtaken', async () => {
+  it('is not recorded while a retry records jobs of the batch', async () => {
     await endpoint();
     const id = await batchOf(['failed']);
     let hold = (): void => undefined;
@@ -306,11 +318,10 @@ describe('the end of a batch', () => {
     });
     const retried = world.retries(late).retry(world.retry(id));
     await held;
-    // It has looked at the jobs, and waits for the batch, which the retry has locked.
-    const ends = recordEnds(test.database, 10);
-    await waiting(1, 'webhook_messages_of_batch');
+    await recordEnds(test.database, 10);
     release();
-    await Promise.all([retried, ends]);
+    await retried;
+    await recordEnds(test.database, 10);
     const { completedAt } = await test.database.models.batch.findUniqueOrThrow({ where: { id } });
     expect([completedAt, await messagesOf(id)]).toEqual([null, 0]);
   });

@@ -175,6 +175,25 @@ describe('failed jobs of a batch that are tried again', () => {
     expect(await retry(id)).toBe(1);
   });
 
+  it('are not tried again with one more key than a batch may have, and the refusal says what to do', async () => {
+    const id = await batchOf(['failed']);
+    expect(await retry(id, { statuses: ['canceled'], idempotencyKey: 'kept' })).toBe(0);
+    await test.database.execute(Prisma.sql`
+      INSERT INTO batch_retries (batch_id, idempotency_key, request_hash, job_count)
+      SELECT ${id}::uuid, 'key ' || n, '\\x00'::bytea, 0 FROM generate_series(2, 999) n`);
+    expect(await retry(id, { statuses: ['canceled'], idempotencyKey: 'the last' })).toBe(0);
+    const refused = retry(id, { idempotencyKey: 'one more' });
+    await expect(refused).rejects.toMatchObject({
+      code: 'invalid_request',
+      details: {
+        fields: [{ field: 'Idempotency-Key', reason: expect.stringMatching(/1000 .* without a key/) as unknown }],
+      },
+    });
+    expect(await test.database.models.batchRetry.count({ where: { batchId: id } })).toBe(1_000);
+    expect(await retry(id, { statuses: ['canceled'], idempotencyKey: 'kept' })).toBe(0);
+    expect(await retry(id)).toBe(1);
+  });
+
   it('are all there or none when the recording breaks off', async () => {
     const ends = Array.from({ length: 3 }, () => 'failed' as const);
     const id = await batchOf(ends);

@@ -17,7 +17,7 @@ import type { BatchExaminer, Examine, TakeSlice } from './batch-examiner';
 import type { BatchFitter } from './batch-fitter';
 import { groupsOf, recordInOne, standingsFor } from './batch-groups';
 import type { BatchRecorder } from './batch-recorder';
-import type { BatchRetryStore, RetriedJob } from './batch-retry.store';
+import { RETRY_KEYS, type BatchRetryStore, type RetriedJob } from './batch-retry.store';
 import type { BatchStore } from './batch.store';
 import { noBatch } from './batches.service';
 
@@ -91,7 +91,8 @@ export class BatchRetries {
   /**
    * Try jobs of a batch again, or refuse it and leave everything as it is. A repeat with the key changes nothing.
    *
-   * @throws Refusal `not_found`, `batch_busy` while it is being canceled, `idempotency_key_reuse`, and as a batch is refused.
+   * @throws Refusal `not_found`, `batch_busy` while it is being canceled, `idempotency_key_reuse`, `invalid_request` for a key of which there are
+   * too many, and as a batch is refused.
    */
   async retry(request: BatchRetry): Promise<RecordedRetry> {
     return this.turns.run(request.scope.accountId, async () => {
@@ -110,9 +111,10 @@ export class BatchRetries {
   private async isRepeat({ scope, batchId, idempotencyKey, ...asked }: BatchRetry): Promise<boolean> {
     if (!(await this.batches.exists(this.database, scope, batchId))) throw noBatch(batchId);
     if (idempotencyKey === undefined) return false;
-    const earlier = await this.store.hashOfKey(this.database, batchId, idempotencyKey);
-    if (earlier !== null && !hashOf(asked).equals(earlier)) throw keyOfAnotherRetry();
-    return earlier !== null;
+    const { requestHash, isFull } = await this.store.findKey(this.database, batchId, idempotencyKey);
+    if (requestHash === null && isFull) throw tooManyKeys();
+    if (requestHash !== null && !hashOf(asked).equals(requestHash)) throw keyOfAnotherRetry();
+    return requestHash !== null;
   }
 
   private async tryAgain(request: BatchRetry): Promise<RecordedRetry> {
@@ -244,6 +246,13 @@ function bodyOf(jobs: readonly RetriedJob[]): Buffer {
 function hashOf({ statuses, admission }: Pick<BatchRetry, 'statuses' | 'admission'>): Buffer {
   const asked = JSON.stringify([[...new Set(statuses)].sort(), admission]);
   return createHash('sha256').update(asked).digest();
+}
+
+function tooManyKeys(): Refusal {
+  const reason =
+    `is one more than the ${RETRY_KEYS} that are kept of one batch: send the retry without a key, or submit what is left as a ` +
+    'new batch';
+  return Refusal.ofFields([{ field: 'Idempotency-Key', reason }]);
 }
 
 function busy(id: string): Refusal {

@@ -20,13 +20,25 @@ export interface BatchTerms {
   spendLimitMicros: bigint | null;
 }
 
+/** Keys of one batch that are kept, as long as it: one costs nothing where no job has ended so. */
+export const RETRY_KEYS = 1_000;
+
+/** What is known of a key of a batch. */
+export interface RetryKey {
+  /** What it was sent with; null where it is new. */
+  requestHash: Uint8Array | null;
+  /** Whether the batch has as many keys as it may have. */
+  isFull: boolean;
+}
+
 /** The SQL of trying jobs of a batch again. */
 export class BatchRetryStore {
-  /** What a key of the batch was sent with; null where it is new. */
-  async hashOfKey(statements: Statements, batchId: string, key: string): Promise<Uint8Array | null> {
-    const [row] = await statements.rows<{ requestHash: Uint8Array }>(Prisma.sql`
-      SELECT request_hash FROM batch_retries WHERE batch_id = ${batchId}::uuid AND idempotency_key = ${key}`);
-    return row?.requestHash ?? null;
+  async findKey(statements: Statements, batchId: string, key: string): Promise<RetryKey> {
+    const [row] = await statements.rows<RetryKey>(Prisma.sql`
+      SELECT count(*) >= ${RETRY_KEYS}::int AS is_full,
+        (SELECT request_hash FROM batch_retries WHERE batch_id = ${batchId}::uuid AND idempotency_key = ${key})
+      FROM batch_retries WHERE batch_id = ${batchId}::uuid`);
+    return row ?? { requestHash: null, isFull: false };
   }
 
   /** Jobs that ended so, in the order of the batch: as many as one statement records again. @param after only those behind. */
@@ -61,7 +73,11 @@ export class BatchRetryStore {
     return terms ?? { retry: null, spendLimitMicros: null };
   }
 
-  /** @returns false when the key was there: nothing is written then. */
+  /**
+   * Of requests that come at once in several processes each may find the last place: they are a few more keys than `RETRY_KEYS`.
+   *
+   * @returns false when the key was there, or there is no place for it: nothing is written then.
+   */
   async claimKey(
     tx: Statements,
     batchId: string,
@@ -69,7 +85,9 @@ export class BatchRetryStore {
   ): Promise<boolean> {
     const claimed = await tx.execute(Prisma.sql`
       INSERT INTO batch_retries (batch_id, idempotency_key, request_hash, job_count)
-      VALUES (${batchId}::uuid, ${key}, ${hash}, ${jobs}) ON CONFLICT (batch_id, idempotency_key) DO NOTHING`);
+      SELECT ${batchId}::uuid, ${key}, ${hash}::bytea, ${jobs}::int
+      WHERE (SELECT count(*) FROM batch_retries WHERE batch_id = ${batchId}::uuid) < ${RETRY_KEYS}::int
+      ON CONFLICT (batch_id, idempotency_key) DO NOTHING`);
     return claimed === 1;
   }
 

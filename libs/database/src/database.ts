@@ -42,7 +42,8 @@ export class Database implements Statements {
   private readonly spare: pg.Pool;
   private prisma: PrismaClient | undefined;
   private readonly locks: LockSession;
-  private readonly timeoutMs: number;
+  /** How long one statement may take, and a transaction where nothing else is said, in milliseconds. */
+  readonly timeoutMs: number;
   /** Behind a pooler that lends a connection for one transaction, a prepared statement is on another one the next time, unless it keeps them. */
   private prepares: boolean;
   /** No connection so far has shown a pooler that keeps none. */

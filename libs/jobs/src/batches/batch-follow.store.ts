@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { JobStatus } from '@millrace/contracts';
-import type { Statements } from '@millrace/database';
+import type { Database, Statements } from '@millrace/database';
 import type { JobScope } from '../state';
 import type { BatchRecord } from './batch';
 import { FIRST_REFUSED, columns, isInScope, recordOf, type BatchRow } from './batch.store';
@@ -30,12 +30,23 @@ type FollowedRow = BatchRow & {
   endedJobs: (Omit<EndedJob, 'completedAt'> & { completedAt: string })[];
 };
 
+/** The last answer to a statement, and the commit of its transaction. */
+const COMMIT_MARGIN_MS = 5_000;
+
+/**
+ * How long after the time that an end has it can be committed, in milliseconds: its transaction takes no longer than one statement may
+ * (`MILLRACE_DATABASE_TIMEOUT_MS`, which all processes have alike).
+ */
+export function overlapMsOf({ timeoutMs }: Pick<Database, 'timeoutMs'>): number {
+  return timeoutMs + COMMIT_MARGIN_MS;
+}
+
 /**
  * A batch with its jobs that ended after a time, and some that ended shortly before it: the time of an end is that at which its
  * statement began, so that a job can be committed later than one that ended after it.
  *
  * @param since null: before now.
- * @param overlapMs how long the statement of an end takes at most.
+ * @param overlapMs how far before it is looked (`overlapMsOf`).
  * @returns null when the batch cannot be read there.
  */
 export async function followBatch(

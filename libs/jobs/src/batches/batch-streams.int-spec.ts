@@ -78,7 +78,7 @@ it('a job whose end is committed after one that ended later is sent, too', async
     await jobs.end({ jobId, ...fence }, endingOf('succeeded'), tx);
     await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
     await tx.execute(
-      Prisma.sql`UPDATE jobs SET completed_at = completed_at - interval '5 s' WHERE id = ${jobId}::uuid`,
+      Prisma.sql`UPDATE jobs SET completed_at = completed_at - interval '14 s' WHERE id = ${jobId}::uuid`,
     );
   });
   await seen(2, 'job');

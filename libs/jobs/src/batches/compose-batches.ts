@@ -10,6 +10,7 @@ import type { JobSettings } from '../job.settings';
 import type { Lifecycle } from '../lifecycle';
 import type { AccountQueueStore } from '../rotation';
 import type { SubmissionChecks } from '../submission';
+import { overlapMsOf } from './batch-follow.store';
 import { BatchExaminer } from './batch-examiner';
 import { BatchFitter } from './batch-fitter';
 import { BatchJobStore } from './batch-job.store';
@@ -20,9 +21,6 @@ import { BatchStreams } from './batch-streams';
 import { BatchSubmissions } from './batch-submissions.service';
 import { BatchStore } from './batch.store';
 import { Batches } from './batches.service';
-
-/** How long an end takes to be seen after the time that it has. */
-const OVERLAP_MS = 10_000;
 
 /** What batches are built on. */
 interface BatchParts {
@@ -52,7 +50,7 @@ export interface ComposedBatches {
 export function composeBatches(parts: BatchParts): ComposedBatches {
   const { database, ledger, queues, checks, examiner, dispatcher, defaults, metrics, settings } = parts;
   const store = new BatchStore();
-  const batches = new Batches(database, store, parts.jobs, parts.reads, parts.lifecycle, OVERLAP_MS);
+  const batches = new Batches(database, store, parts.jobs, parts.reads, parts.lifecycle, overlapMsOf(database));
   const fitter = new BatchFitter(database, ledger, queues, checks);
   const recorder = new BatchRecorder(new BatchJobStore(settings));
   const both = [recorder, fitter, new BatchExaminer(examiner), dispatcher] as const;

@@ -82,7 +82,7 @@ class Service {
       new TurnStore(),
       { list: async () => [] },
       { find: async () => ({ lookAhead: 0 }) },
-      { capacity: async () => this.lane.room },
+      { room: async () => this.lane.room },
       {
         addAll: async (/** @type {string} */ _pool, /** @type {DispatchedJob[]} */ jobs) =>
           jobs.forEach(this.lane.take),

@@ -48,7 +48,7 @@ export async function prepare(where) {
   const [lanes, workers] = [new LaneProducer(redis.producer()), new WorkerStore()];
   /** @type {ConstructorParameters<typeof Dispatcher>[4]} */
   const boundedWorkers = {
-    capacity: async (...asked) => Math.min(MOST_IN_FLIGHT, await workers.capacity(...asked)),
+    room: async (...asked) => Math.min(MOST_IN_FLIGHT, await workers.room(...asked)),
   };
   /** @type {ConstructorParameters<typeof Dispatcher>[5]} */
   const countedLanes = {

@@ -94,9 +94,9 @@ describe('a worker that is to drain', () => {
     await workers.drain(test.database, id);
     await test.database.models.worker.update({ where: { id }, data: { lastSeenAt: new Date(Date.now() - 61_000) } });
     expect(await workers.retireSilent(test.database, 60, 100)).toBeGreaterThanOrEqual(1);
-    expect([await heartbeat(id), await workers.capacity(test.database, poolId)]).toEqual(['draining', 0]);
+    expect([await heartbeat(id), await workers.room(test.database, poolId, null)]).toEqual(['draining', 0]);
     await workers.undrain(test.database, id);
-    expect([await heartbeat(id), await workers.capacity(test.database, poolId)]).toEqual(['ready', 1]);
+    expect([await heartbeat(id), await workers.room(test.database, poolId, null)]).toEqual(['ready', 1]);
   });
 });
 

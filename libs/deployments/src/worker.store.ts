@@ -22,6 +22,15 @@ export const seenLately = (alias: Prisma.Sql): Prisma.Sql =>
 
 const isSeen = seenLately(Prisma.sql`workers`);
 
+/** The worker lives and takes attempts. The second condition is that of an index. */
+const isReady = Prisma.sql`workers.state = 'ready' AND workers.state <> 'stopped' AND ${isSeen}`;
+
+/** How many attempts workers of a pool run that take no more: they drain, are not well, or are gone, and their leases stand. Reads what is in flight. */
+const runElsewhere = (poolId: string, since: Date | null): Prisma.Sql => Prisma.sql`(
+  SELECT count(*) FROM jobs j
+  WHERE j.pool_id = ${poolId} AND j.delivery = 'leased' AND j.dispatched_at >= coalesce(${since}::timestamptz, '-infinity')
+    AND NOT EXISTS (SELECT FROM workers WHERE workers.id = j.worker_id AND workers.pool_id = ${poolId} AND ${isReady}))`;
+
 /** A worker that reported its stop was last seen at that moment; one that was marked stopped by others, before. */
 const seen = Prisma.sql`
   id, pool_id, engine, version, host, pid, capacity, resident_models, problem, started_at, last_seen_at, stopped_at,
@@ -61,7 +70,7 @@ export interface WorkerReport {
 export interface PoolPace {
   /** Attempts that its live, ready workers run at once. */
   capacity: number;
-  /** Attempts in its lane or on a worker. */
+  /** Attempts in its lane or on one of these workers. */
   inFlight: number;
   /** What the latest attempts took, in milliseconds; null until one has run. */
   attemptMs: number | null;
@@ -140,24 +149,29 @@ export class WorkerStore {
     return row?.state ?? null;
   }
 
-  /** How many attempts the pool's live, ready workers can run at once; none while its deployment is stopped. */
-  async capacity(tx: Statements, poolId: string): Promise<number> {
-    const [row] = await tx.rows<{ capacity: number }>(Prisma.sql`
-      SELECT coalesce(sum(capacity), 0)::int AS capacity FROM workers
-      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${isSeen}
-        AND NOT EXISTS (SELECT 1 FROM deployments d JOIN ${deploymentPools} dp ON dp.deployment_id = d.id
+  /**
+   * How many attempts of the pool may be in flight, without any look-ahead: as many as its live, ready workers run at once, and beside them those that
+   * others still run, which drain or are gone: a turn counts these as well. None without a ready worker, or while its deployment is stopped.
+   *
+   * @param since no attempt in flight was dispatched before, so that nothing before it need be read; null: not known.
+   */
+  async room(tx: Statements, poolId: string, since: Date | null): Promise<number> {
+    const [row] = await tx.rows<{ room: number }>(Prisma.sql`
+      SELECT CASE WHEN ready.capacity > 0 THEN ready.capacity + ${runElsewhere(poolId, since)} ELSE 0 END::int AS room
+      FROM (SELECT coalesce(sum(capacity), 0) AS capacity FROM workers WHERE pool_id = ${poolId} AND ${isReady}) ready
+      WHERE NOT EXISTS (SELECT 1 FROM deployments d JOIN ${deploymentPools} dp ON dp.deployment_id = d.id
                         WHERE dp.pool_id = ${poolId} AND d.desired_state = 'stopped')`);
-    return row?.capacity ?? 0;
+    return row?.room ?? 0;
   }
 
   /** How fast a pool works now, by the reports of its workers. */
   async pace(tx: Statements, poolId: string): Promise<PoolPace> {
     const [row] = await tx.rows<PoolPace>(Prisma.sql`
-      SELECT coalesce(sum(capacity), 0)::int AS capacity, in_flight_of(${poolId})::int AS in_flight,
+      SELECT coalesce(sum(capacity), 0)::int AS capacity,
+        greatest(0, in_flight_of(${poolId}) - ${runElsewhere(poolId, null)})::int AS in_flight,
         (sum(capacity::float8 * attempt_ms) FILTER (WHERE attempt_ms IS NOT NULL)
           / sum(capacity) FILTER (WHERE attempt_ms IS NOT NULL))::float8 AS attempt_ms
-      FROM workers
-      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${isSeen}`);
+      FROM workers WHERE pool_id = ${poolId} AND ${isReady}`);
     return row ?? { capacity: 0, inFlight: 0, attemptMs: null };
   }
 

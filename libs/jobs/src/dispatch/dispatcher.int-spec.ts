@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { Prisma } from '@prisma/client';
-import type { DispatchMessage } from '@millrace/contracts';
+import { newId, type DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
 import { createLogger } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
+import { claimAttempt } from '../lifecycle/claim.store';
 import { TurnStore, type Turn } from '../rotation/turn.store';
 import { Dispatcher } from './dispatcher';
 import { UnclaimedStore } from './unclaimed.store';
@@ -116,13 +118,13 @@ describe('a dispatcher', () => {
   it('has looked up what a pool takes by the time that it was expected to dispatch', async () => {
     const { poolId } = await makePool(test.database);
     await queue(poolId, 1);
-    const capacity = jest.spyOn(WorkerStore.prototype, 'capacity');
+    const room = jest.spyOn(WorkerStore.prototype, 'room');
     const { dispatcher } = makeDispatcher();
     dispatcher.expectDispatch(poolId);
-    expect(capacity).toHaveBeenCalledTimes(1);
+    expect(room).toHaveBeenCalledTimes(1);
     expect(await dispatcher.fill(poolId)).toBe(1);
-    expect(capacity).toHaveBeenCalledTimes(1);
-    capacity.mockRestore();
+    expect(room).toHaveBeenCalledTimes(1);
+    room.mockRestore();
   });
 
   it('goes on without what the lane does not take: that is put back later', async () => {
@@ -185,6 +187,55 @@ describe('a dispatcher', () => {
       expect(await dispatcher.fill(poolId)).toBe(0);
       expect(lane).toEqual([]);
     });
+  });
+});
+
+describe('a pool with workers that take no more', () => {
+  const CAPACITY = 3;
+  const LOOK_AHEAD = ROOM - 1;
+  const LEAVING: [string, (id: string) => Promise<unknown>][] = [
+    ['drains', (id) => new WorkerStore().drain(test.database, id)],
+    ['is not well', (id) => changeWorker(id, { state: 'starting', problem: 'its engine has ended' })],
+    ['is silent', (id) => changeWorker(id, { lastSeenAt: new Date(0) })],
+    ['is gone', (id) => test.database.models.worker.delete({ where: { id } })],
+  ];
+
+  const changeWorker = (id: string, data: Prisma.WorkerUpdateInput): Promise<unknown> =>
+    test.database.models.worker.update({ where: { id }, data });
+
+  const claims = async (workerId: string, { jobId, attempt }: DispatchMessage): Promise<unknown> =>
+    claimAttempt(test.database, { jobId, attempt, workerId, leaseToken: randomUUID(), leaseSeconds: 60 });
+
+  /** A pool of two workers, of which one has as many attempts as it can run, with more jobs than they can run. */
+  async function withOneBusy() {
+    const { poolId, workerId: busy } = await makePool(test.database, CAPACITY);
+    await queue(poolId, 5 * CAPACITY);
+    const { dispatcher, lane } = makeDispatcher();
+    await dispatcher.fill(poolId);
+    for (const message of lane.splice(0, CAPACITY)) expect(await claims(busy, message)).not.toBeNull();
+    const idle = newId();
+    const lastSeenAt = new Date(Date.now() + 600_000);
+    const facts = { engine: 'cpu', version: 'test', host: 'test', pid: 2, state: 'ready', capacity: CAPACITY };
+    await test.database.models.worker.create({ data: { id: idle, poolId, ...facts, lastSeenAt } });
+    return { poolId, busy, idle };
+  }
+
+  it.each(LEAVING)('fills the others while one that %s runs as many attempts as they could', async (_what, leaves) => {
+    const { poolId, busy, idle } = await withOneBusy();
+    await leaves(busy);
+    // The look-ahead of before is in the lane, and the idle worker takes it.
+    expect(await makeDispatcher().dispatcher.fill(poolId)).toBe(CAPACITY);
+    const taken = await new UnclaimedStore().list(test.database, poolId, { olderThanSeconds: 0, placedSeconds: 0 });
+    expect(taken).toHaveLength(CAPACITY + LOOK_AHEAD);
+    for (const message of taken.slice(0, CAPACITY)) expect(await claims(idle, message)).not.toBeNull();
+    // What waits now waits for a worker that is busy.
+    expect(await makeDispatcher().dispatcher.fill(poolId)).toBe(0);
+  });
+
+  it('gives nothing where no worker is left that takes attempts', async () => {
+    const { poolId, busy, idle } = await withOneBusy();
+    for (const id of [busy, idle]) await new WorkerStore().drain(test.database, id);
+    expect(await makeDispatcher().dispatcher.fill(poolId)).toBe(0);
   });
 });
 

@@ -34,7 +34,7 @@ interface Recorded {
 
 /**
  * Fills the lanes from Postgres: to the capacity of the pool's live workers and a small look-ahead, and no further, so that
- * whose turn it is stays open until the last moment.
+ * whose turn it is stays open until the last moment. What runs on workers that drain or are gone leaves the others their room.
  */
 export class Dispatcher {
   private readonly active = new Map<string, { again: boolean }>();
@@ -54,7 +54,7 @@ export class Dispatcher {
     private readonly turns: Pick<TurnStore, 'take'>,
     private readonly unclaimed: Pick<UnclaimedStore, 'list'>,
     pools: Pick<PoolStore, 'find'>,
-    workers: Pick<WorkerStore, 'capacity'>,
+    workers: Pick<WorkerStore, 'room'>,
     private readonly lanes: Pick<LaneProducer, 'add' | 'addAll' | 'addAgain' | 'addLeft' | 'states'>,
     private readonly logger: Logger,
     private readonly settings: Pick<JobSettings, 'modelWaitSeconds'>,
@@ -65,8 +65,9 @@ export class Dispatcher {
       ttlMs: CAPACITY_TTL_MS,
       now,
       load: async (poolId) => {
-        const [pool, capacity] = await Promise.all([pools.find(database, poolId), workers.capacity(database, poolId)]);
-        return pool === null || capacity === 0 ? 0 : capacity + pool.lookAhead;
+        const since = this.watermarksOf(poolId).get(now())?.inFlightSince ?? null;
+        const [pool, room] = await Promise.all([pools.find(database, poolId), workers.room(database, poolId, since)]);
+        return pool === null || room === 0 ? 0 : room + pool.lookAhead;
       },
     });
   }

@@ -44,6 +44,24 @@ describe('the places of queued jobs', () => {
     expect(ids.map((id) => places.get(id)?.position ?? null)).toEqual([null, 1, 2, 3, 4]);
   });
 
+  it('count no wait for an attempt of a worker that takes no more', async () => {
+    const { poolId, workerId } = await makePool(test.database);
+    await test.database.models.worker.update({ where: { id: workerId }, data: { attemptMs: 60_000 } });
+    const accountId = await makeAccount(test.database, { micros: 1_000_000n });
+    await world.submit({ poolId, accountId });
+    const [{ id: next }, { id: later }] = [
+      await world.submit({ poolId, accountId }),
+      await world.submit({ poolId, accountId }),
+    ];
+    // Its worker is gone.
+    await world.start({ poolId });
+    const reads = makeReads();
+    const placeOf = async (id: string): Promise<unknown> =>
+      reads.queuePlace(await reads.get(cloudScope(accountId), id));
+    expect(await placeOf(next)).toEqual({ position: 1, waitMs: 0 });
+    expect(await placeOf(later)).toEqual({ position: 2, waitMs: 60_000 });
+  });
+
   it('of jobs that have had their turn are read at the price of what is in flight, however many wait and have ended', async () => {
     const { poolId } = await makePool(test.database);
     const accountId = await makeAccount(test.database, { micros: 1_000_000n });

@@ -130,7 +130,7 @@ describe('stopping a deployment', () => {
     expect(await queue()).toMatchObject({ waiting: 1, inFlight: 2 });
     expect(await recallFromStopped(test.database)).toBe(0);
     await stop(place);
-    expect(await new WorkerStore().capacity(test.database, place.poolId)).toBe(0);
+    expect(await new WorkerStore().room(test.database, place.poolId, null)).toBe(0);
     expect(await recallFromStopped(test.database)).toBe(1);
     expect(await queue()).toMatchObject({ waiting: 2, inFlight: 1 });
     const rows = await test.database.models.job.findMany({ where: { id: { in: ids } } });

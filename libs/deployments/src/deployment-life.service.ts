@@ -120,17 +120,16 @@ export class DeploymentLife {
    * Delete a deployment, at once where it has no jobs.
    *
    * @param drain take no more jobs, and delete it when those that it has are over.
-   * @throws Refusal `deployment_busy` while it has jobs and is not to drain; `not_found`.
+   * @throws Refusal `deployment_busy` while it has jobs, or one is being submitted, and is not to drain; `not_found`.
    */
   async remove(tx: Statements, id: string, drain: boolean): Promise<'deleted' | 'draining'> {
     await this.deployments.locked(tx, id);
+    const isQuiet = await this.store.lockOutJobs(tx, id);
     const jobs = await this.countJobs(tx, id);
-    if (jobs > 0 && !drain) {
-      const what = jobs === 1 ? '1 job' : `${jobs} jobs`;
-      throw new Refusal('deployment_busy', `This deployment has ${what} that have not ended; it was not deleted.`);
-    }
+    const isFree = isQuiet && jobs === 0;
+    if (!isFree && !drain) throw deploymentBusy(jobs);
     await this.store.drain(tx, id);
-    if (jobs > 0) return 'draining';
+    if (!isFree) return 'draining';
     await this.store.remove(tx, id);
     return 'deleted';
   }
@@ -243,6 +242,14 @@ function otherClass(
 
 function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+function deploymentBusy(jobs: number): Refusal {
+  if (jobs === 0) {
+    return new Refusal('deployment_busy', 'Jobs are being submitted to this deployment; it was not deleted.');
+  }
+  const what = jobs === 1 ? '1 job' : `${jobs} jobs`;
+  return new Refusal('deployment_busy', `This deployment has ${what} that have not ended; it was not deleted.`);
 }
 
 function assertInOrder(minWorkers: number, maxWorkers: number): void {

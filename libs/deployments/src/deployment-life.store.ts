@@ -72,6 +72,17 @@ export class DeploymentLifeStore {
     });
   }
 
+  /**
+   * Let no job be recorded for a deployment until this transaction ends: see `openDeploymentPart`. The caller holds the lock of the deployment.
+   *
+   * @returns false where one is being recorded at this moment, for which nothing waits.
+   */
+  async lockOutJobs(tx: Statements, id: string): Promise<boolean> {
+    const locked = await tx.execute(Prisma.sql`
+      SELECT 1 FROM deployments WHERE id = ${id}::uuid FOR UPDATE SKIP LOCKED`);
+    return locked > 0;
+  }
+
   /** Let a deployment take no more jobs: it is deleted when it has none. Repeating it changes nothing. */
   async drain(tx: Statements, id: string): Promise<void> {
     await tx.execute(Prisma.sql`

@@ -17,6 +17,13 @@ export { DeploymentsService, noDeployment } from './deployments.service';
 export { ENGINE_KINDS, engineClassName, engineClassOf, readEngineClasses, type EngineClass } from './engine-class';
 export { EngineClassStore } from './engine-class.store';
 export { MeasureWorkersLoop } from './measure-workers.loop';
+export {
+  DEPLOYMENT_DELETED,
+  DEPLOYMENT_DELETING,
+  deploymentDeleting,
+  openDeploymentPart,
+  openDeploymentsPart,
+} from './open-deployment.store';
 export { poolName } from './pool-name';
 export { PoolStore, type ListedPool } from './pool.store';
 export { RetireSilentWorkersLoop } from './retire-silent-workers.loop';

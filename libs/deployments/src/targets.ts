@@ -5,6 +5,7 @@ import { LoadingCache } from '@millrace/platform';
 import type { CatalogueReader } from './catalogue-reader';
 import type { Deployment } from './deployment';
 import { noDeployment, type DeploymentsService } from './deployments.service';
+import { deploymentDeleting } from './open-deployment.store';
 import { pickVersions } from './versions';
 import type { Pool, PoolStore } from './pool.store';
 
@@ -101,9 +102,7 @@ export class Targets {
     const now = await this.deployments.findNow(id);
     if (now === null) throw noDeployment(id);
     const [deployment = now, ...others] = versionsFor(now, seed);
-    if (deployment.deletingAt !== null) {
-      throw new Refusal('deployment_stopped', 'This deployment is being deleted; it takes no more jobs.');
-    }
+    if (deployment.deletingAt !== null) throw deploymentDeleting();
     if (deployment.state === 'ready') return deployment;
     if (deployment.state === 'stopped') {
       throw new Refusal(

@@ -2,6 +2,7 @@ import { openAccountPart } from '@millrace/accounts';
 import { storageNotFullPart } from '@millrace/assets';
 import { coversHoldPart, holdEntriesPart, setAsidePart } from '@millrace/billing';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
+import { openDeploymentPart } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
 import { countLaterParts, labelCountsParts, type LabelCount } from '../labels';
 import type { SpendStanding } from '../spend';
@@ -72,14 +73,15 @@ export class BatchJobStore {
    *
    * @param draft one of the jobs.
    * @returns how much of the account's caps is used, once that was warned of.
-   * @throws RefusedError ACCOUNT_CLOSED, SUB_KEY_REVOKED, QUEUE_FULL, INSUFFICIENT_CREDITS, or a limit of a label, an account or a key; an error with SQLSTATE 55P03 when a row was locked for
+   * @throws RefusedError ACCOUNT_CLOSED, SUB_KEY_REVOKED, DEPLOYMENT_DELETED, DEPLOYMENT_DELETING, QUEUE_FULL, INSUFFICIENT_CREDITS, or a limit of a label, an account or a key; an error with SQLSTATE 55P03 when a row was locked for
    * longer than `write` may wait.
    */
   async count(tx: Statements, draft: JobDraft, written: WrittenJobs): Promise<SpendStanding[]> {
     const { accountId } = draft;
     const { jobs, firstId, holdMicros, counts } = written;
     const first = statementPart<'id'>('first')`SELECT ${firstId}::uuid AS id`;
-    const queue = joinRotationPart(draft, first, openAccountPart(draft, statementPart('begin')`SELECT`), jobs);
+    const open = openDeploymentPart(draft.deploymentId, openAccountPart(draft, statementPart('begin')`SELECT`));
+    const queue = joinRotationPart(draft, first, open, jobs);
     const { standing, allowed } = countLaterParts(accountId, counts, queue);
     const hold = statementPart<'account_id' | 'hold_micros'>('batch_hold')`
       SELECT ${accountId}::uuid AS account_id, ${BigInt(holdMicros)}::bigint AS hold_micros`;

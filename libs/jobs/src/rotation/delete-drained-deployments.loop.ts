@@ -1,4 +1,4 @@
-import type { Statements } from '@millrace/database';
+import type { Database, Statements } from '@millrace/database';
 import type { Loop } from '@millrace/platform';
 import type { DrainedDeploymentStore } from './drained-deployment.store';
 
@@ -12,11 +12,12 @@ export class DeleteDrainedDeploymentsLoop implements Loop {
   readonly everyMs = 2_000;
 
   constructor(
-    private readonly database: Statements,
+    private readonly database: Pick<Database, 'transaction'> & Statements,
     private readonly store: DrainedDeploymentStore,
   ) {}
 
-  runOnce(): Promise<number> {
-    return this.store.deleteDrained(this.database, SETTLE_SECONDS, BATCH);
+  async runOnce(): Promise<number> {
+    const drained = await this.store.listDrained(this.database, SETTLE_SECONDS, BATCH);
+    return drained.length === 0 ? 0 : this.database.transaction((tx) => this.store.remove(tx, drained));
   }
 }

@@ -15,6 +15,7 @@ export type DraftColumn =
   | 'api_key_id'
   | 'sub_key_id'
   | 'pool_id'
+  | 'deployment_id'
   | 'idempotency_key'
   | 'storage_bytes'
   | 'weight'

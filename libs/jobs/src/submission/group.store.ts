@@ -3,6 +3,7 @@ import { openAccountsPart } from '@millrace/accounts';
 import { storagesNotFullPart } from '@millrace/assets';
 import { holdsPart } from '@millrace/billing';
 import { claimKeysPart, composeStatement, statementPart, type Statements } from '@millrace/database';
+import { openDeploymentsPart } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
 import { countLabelsParts } from '../labels';
 import { joinRotationsPart } from '../rotation';
@@ -19,7 +20,7 @@ export class GroupStore {
    * Record jobs in one statement, all or none: what `SubmissionStore.record` would leave of them one after the other. Its
    * refusals are those of that statement, in any order: who gets one cannot know whose it is.
    *
-   * Two such statements, or one and that of a single submission, never wait for each other in a circle: keys, then models, then queues, then
+   * Two such statements, or one and that of a single submission, never wait for each other in a circle: keys, then deployments, then models, then queues, then
    * labels, then balances are locked, each of them in the order of their primary keys. Other statements that lock several queues do so in any
    * order. A wait of at most `lockWaitMs` ends a circle with one of those before PostgreSQL would (`deadlock_timeout`), and here.
    *
@@ -41,7 +42,7 @@ export class GroupStore {
     const draft = draftsPart(drafts, lockWaitMs);
     const lifetimeSeconds = this.settings.idempotencySeconds;
     const open = openAccountsPart(draft, claimKeysPart({ operation: 'postJobs', lifetimeSeconds }, draft));
-    const storages = storagesNotFullPart(draft, open);
+    const storages = storagesNotFullPart(draft, openDeploymentsPart(drafts, draft, open));
     const library = useModelsOfAllPart(drafts, draft, storages);
     const joined = joinRotationsPart(draft, graphsPart(draft, library));
     const { counted, standing, allowed } = countLabelsParts(draft, joined);

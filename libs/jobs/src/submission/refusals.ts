@@ -3,6 +3,7 @@ import { STORAGE_FULL, storageFull } from '@millrace/assets';
 import { creditsText } from '@millrace/billing';
 import { Refusal, type JobMetadata } from '@millrace/contracts';
 import { KEY_REUSED, RefusedError } from '@millrace/database';
+import { DEPLOYMENT_DELETED, DEPLOYMENT_DELETING, deploymentDeleting, noDeployment } from '@millrace/deployments';
 import { labelRefusal } from '../labels';
 import { QUEUE_FULL } from '../rotation';
 import type { AssetPlace } from '../examination';
@@ -123,11 +124,16 @@ export function missingAssets(references: AssetPlace[], leftOut = 0): Refusal {
  * What a refusal by the statement that records a job means to its caller; every other error as it is, and that a model or an asset is gone: what
  * misses it when it looks again has its place in the graph.
  */
-export function refusalOf(error: unknown, draft: Pick<JobDraft, 'storageBytes' | 'queueLimit'>): unknown {
+export function refusalOf(
+  error: unknown,
+  draft: Pick<JobDraft, 'storageBytes' | 'queueLimit' | 'deploymentId'>,
+): unknown {
   if (error instanceof RefusedError) {
     if (error.reason === KEY_REUSED) return keyReused();
     if (error.reason === ACCOUNT_CLOSED) return accountClosed();
     if (error.reason === SUB_KEY_REVOKED) return subKeyRevoked();
+    if (error.reason === DEPLOYMENT_DELETING) return deploymentDeleting();
+    if (error.reason === DEPLOYMENT_DELETED && draft.deploymentId !== null) return noDeployment(draft.deploymentId);
     if (error.reason === STORAGE_FULL) return storageFull(draft.storageBytes);
     if (error.reason === QUEUE_FULL) return accountQueueFull(draft.queueLimit);
     return labelRefusal(error.reason) ?? error;

@@ -10,6 +10,7 @@ import {
   type StatementPart,
   type Statements,
 } from '@millrace/database';
+import { openDeploymentPart } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
 import { countLabelsParts } from '../labels';
 import type { SpendStanding } from '../spend';
@@ -57,16 +58,22 @@ export class SubmissionStore {
   /**
    * Record a job in one statement: its key, its place in the account's queue, its hold, the job, the graph, the inputs and
    * the first transition, all or nothing. One statement commits at two to three times the rate of the same five in a
-   * transaction. The parts form a chain, so that locks are always taken in one order (key, models, queue, labels, balance) and the first
+   * transaction. The parts form a chain, so that locks are always taken in one order (key, deployment, models, queue, labels, balance) and the first
    * reason to refuse is the same every time. The graph, which may be 10 MB, is written before any lock that others wait for, and
    * after a look at what would refuse it.
    *
    * @param offer turns that are given once the job waits, to those whose turn it is; null: none.
-   * @throws RefusedError KEY_REUSED, ACCOUNT_CLOSED, SUB_KEY_REVOKED, STORAGE_FULL, QUEUE_FULL, INSUFFICIENT_CREDITS, MODEL_GONE, or a limit of a label, an account or a key; ConstraintError on INPUT_ASSET_CONSTRAINT.
+   * @throws RefusedError KEY_REUSED, ACCOUNT_CLOSED, SUB_KEY_REVOKED, DEPLOYMENT_DELETED, DEPLOYMENT_DELETING, STORAGE_FULL, QUEUE_FULL, INSUFFICIENT_CREDITS, MODEL_GONE, or a limit of a label, an account or a key; ConstraintError on INPUT_ASSET_CONSTRAINT.
    */
   async record(statements: Statements, draft: JobDraft, offer: TurnOffer | null = null): Promise<RecordedAlone> {
     const id = statementPart<'id'>('identity')`SELECT coalesce(${draft.id}::uuid, new_job_id()) AS id`;
-    const room = hasRoomPart(draft, storageNotFullPart(draft, openAccountPart(draft, this.keyPart(draft, id))));
+    const room = hasRoomPart(
+      draft,
+      storageNotFullPart(
+        draft,
+        openDeploymentPart(draft.deploymentId, openAccountPart(draft, this.keyPart(draft, id))),
+      ),
+    );
     const graph = graphPart(draft, id, useModelsPart(draft, this.coveredPart(draft, room)));
     const queue = joinRotationPart(draft, id, graph);
     const { counted, standing, allowed } = labelParts(draft, queue);

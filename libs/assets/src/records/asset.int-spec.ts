@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -61,6 +62,23 @@ describe('an asset', () => {
     await expect(here.assets.remove(wholeAccount(accountId), asset.id)).rejects.toEqual(code('asset_in_use'));
     await world.dropJob(jobId);
     await here.assets.remove(wholeAccount(accountId), asset.id);
+  });
+
+  it('is in use while a batch that reads it is recorded, and nothing waits for that with a connection', async () => {
+    const asset = await upload();
+    const jobId = await world.jobFor(accountId);
+    const beside = AsyncLocalStorage.snapshot();
+    const removed = await world.database.transaction(async (tx) => {
+      await tx.models.jobInput.create({ data: { jobId, assetId: asset.id } });
+      return beside(async () => {
+        const removals = Array.from({ length: 10 }, () => here.assets.remove(wholeAccount(accountId), asset.id));
+        const removing = Promise.allSettled(removals);
+        expect((await here.assets.get(wholeAccount(accountId), asset.id)).id).toBe(asset.id);
+        return removing;
+      });
+    }, 60_000);
+    expect(removed).toEqual(removed.map(() => ({ status: 'rejected', reason: code('asset_in_use') })));
+    expect(await here.read(asset)).toHaveLength(100);
   });
 
   it('that is deleted while it becomes the input of a job is either deleted or in use', async () => {

@@ -4,6 +4,7 @@ import {
   ConstraintError,
   decodeCursor,
   encodeCursor,
+  isLockTimeout,
   repeatUndone,
   type Database,
   type Page,
@@ -22,6 +23,8 @@ import { sniffContentType } from '../media';
 const LIST = 'assets';
 /** Of one account: what has the labels of a sub-key is found by their index, or among all of the account's, and may be much of it. */
 const LISTS_BY_LABEL_AT_A_TIME = 1;
+/** Of one account: each holds a connection, and may wait with it for a moment. */
+const REMOVALS_AT_A_TIME = 4;
 /** A time in milliseconds, which PostgreSQL and `Date` both have, and an id. */
 const POSITION = /^(\d{1,13}) ([0-9a-f-]{36})$/;
 
@@ -48,6 +51,7 @@ export interface StoredOutput {
 /** Assets as customers and jobs see them: found, deleted, referred to, stored. */
 export class AssetService {
   private readonly turns = new Turns(LISTS_BY_LABEL_AT_A_TIME, 'lists of assets');
+  private readonly removals = new Turns(REMOVALS_AT_A_TIME, 'deletions of assets');
 
   constructor(
     private readonly database: Database,
@@ -77,11 +81,15 @@ export class AssetService {
     return { items: assets, nextCursor: encodeCursor(LIST, `${next.createdAt.getTime()} ${next.id}`) };
   }
 
-  /** @throws Refusal `not_found`; `asset_in_use` while a job's inputs or outputs, or a model, refer to it. */
+  /**
+   * @throws Refusal `not_found`; `asset_in_use` while a job's inputs or outputs, or a model, refer to it, also those of a batch that is being recorded;
+   * `rate_limited` while too many removals of the account wait.
+   */
   async remove(scope: AssetScope, id: string): Promise<void> {
     if (!isUuid(id)) throw noAsset(id);
     try {
-      const removed = await repeatUndone(() => this.database.transaction((tx) => this.removeIn(tx, scope, id)));
+      const remove = (): Promise<boolean> => this.database.transaction((tx) => this.removeIn(tx, scope, id));
+      const removed = await this.removals.run(scope.accountId, () => repeatUndone(remove));
       if (!removed) throw noAsset(id);
     } catch (error) {
       if (!(error instanceof ConstraintError) || error.kind !== 'foreign_key') throw error;
@@ -105,13 +113,21 @@ export class AssetService {
    * Remove an asset in a transaction of the caller's.
    *
    * @returns false when there is none, or it has expired.
-   * @throws ConstraintError `foreign_key` while something refers to it.
+   * @throws ConstraintError `foreign_key` while something refers to it; Refusal `asset_in_use` while another transaction takes it into use or removes it,
+   * which a batch may do for as long as it is recorded: nothing waits for that with a connection.
    */
   async removeIn(tx: Statements, scope: AssetScope, id: string): Promise<boolean> {
-    const blob = await this.assets.lockBlobOf(tx, scope, id);
-    if (blob === null || !(await this.assets.remove(tx, scope.accountId, id))) return false;
-    await this.records.orphanUnlessUsed(tx, [blob]);
-    return true;
+    try {
+      await this.assets.boundLockWaits(tx);
+      const blob = await this.assets.lockBlobOf(tx, scope, id);
+      if (blob === null || !(await this.assets.remove(tx, scope.accountId, id))) return false;
+      await this.records.orphanUnlessUsed(tx, [blob]);
+      return true;
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      const message = `Asset ${id} is being taken into use, or deleted, by another request; it was not deleted.`;
+      throw new Refusal('asset_in_use', message);
+    }
   }
 
   /**

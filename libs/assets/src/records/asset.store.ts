@@ -30,6 +30,8 @@ export interface ExpiredAsset extends Pick<BlobRef, 'accountId' | 'hash'> {
 }
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+/** How long the removal of an asset waits for a locked row: longer than other statements hold one, and far less than a batch does that is recorded. */
+const LOCK_WAIT_MS = 250;
 
 /** An asset and what a blob adds to it, in one row. */
 export type AssetRow = Omit<AssetRecord, 'blob' | 'damage'> &
@@ -124,6 +126,11 @@ export class AssetStore {
       UPDATE assets a SET expires_at = now() + make_interval(secs => ${keepSeconds})
       WHERE a.account_id = ${accountId}::uuid AND a.id = ${id}::uuid
         AND coalesce(now() + make_interval(secs => ${keepSeconds}), 'infinity') > a.expires_at`);
+  }
+
+  /** Have the transaction wait for no locked row longer than LOCK_WAIT_MS: what does fails with SQLSTATE 55P03 (see `isLockTimeout`). */
+  async boundLockWaits(tx: Statements): Promise<void> {
+    await tx.query(Prisma.sql`SELECT set_config('lock_timeout', ${`${LOCK_WAIT_MS}ms`}, true)`);
   }
 
   /** Lock the blob of an unexpired asset until the transaction ends. @returns null when there is no such asset. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Prisma } from '@prisma/client';
 import { blake3 } from '@napi-rs/blake-hash';
 import { wholeAccount } from '@millrace/assets';
@@ -272,6 +273,18 @@ describe('a model', () => {
     const id = await world.jobNaming(accountId, 'a.safetensors');
     await expect(world.remove(here, model)).rejects.toEqual(code('model_in_use'));
     await world.test.database.models.job.delete({ where: { id } });
+    await world.remove(here, model);
+    expect(await names()).toEqual([]);
+  });
+
+  it('is not deleted while a batch that uses it is recorded, which nothing waits for with a connection', async () => {
+    const model = await world.upload(here, world.draft(accountId), FILE);
+    const { id } = model;
+    const beside = AsyncLocalStorage.snapshot();
+    await world.test.database.transaction(async (tx) => {
+      await tx.query(Prisma.sql`SELECT 1 AS used FROM models WHERE id = ${id}::uuid FOR KEY SHARE`);
+      await beside(() => expect(world.remove(here, model)).rejects.toEqual(code('model_in_use')));
+    }, 60_000);
     await world.remove(here, model);
     expect(await names()).toEqual([]);
   });

@@ -1,6 +1,14 @@
 import { wholeAccount, type AssetService } from '@millrace/assets';
 import { Refusal, isUuid, newId } from '@millrace/contracts';
-import { ConstraintError, decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
+import {
+  ConstraintError,
+  decodeCursor,
+  isLockTimeout,
+  pageOf,
+  type Database,
+  type Page,
+  type Statements,
+} from '@millrace/database';
 import { Turns } from '@millrace/platform';
 import type { ModelSettings } from '../models.settings';
 import type { Model, ModelDraft, Transact } from './model';
@@ -70,15 +78,25 @@ export class ModelLibrary {
   /**
    * Delete a model and, where nothing else refers to them, its bytes. What of an upload has arrived is left to the caller.
    *
-   * @throws Refusal `not_found`; `model_in_use` while jobs that have not ended or a deployment name it, or it is shared.
+   * @throws Refusal `not_found`; `model_in_use` while jobs that have not ended, or are being submitted, or a deployment name it, or it is shared; `asset_in_use` as `AssetService.removeIn`.
    * @throws ConstraintError `foreign_key` while something else refers to its bytes: then `keepsBytes` deletes it.
    */
   private async remove(tx: Statements, accountId: string, id: string, { keepsBytes = false } = {}): Promise<Model> {
-    const known = found(isUuid(id) ? await this.store.findOwnLocked(tx, accountId, id) : null, id);
+    const known = found(isUuid(id) ? await this.locked(tx, accountId, id) : null, id);
     const model = await this.store.removeUnused(tx, known);
     if (model === null) throw inUse(known, await this.store.deploymentOf(tx, known));
     if (model.assetId !== null && !keepsBytes) await this.assets.removeIn(tx, wholeAccount(accountId), model.assetId);
     return model;
+  }
+
+  /** @throws Refusal `model_in_use` where another transaction uses the model: nothing waits for the end of a batch with a connection. */
+  private async locked(tx: Statements, accountId: string, id: string): Promise<Model | null> {
+    try {
+      return await this.store.findOwnLocked(tx, accountId, id);
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      throw new Refusal('model_in_use', `Jobs that are being submitted use model ${id}; it was not deleted.`);
+    }
   }
 
   /**

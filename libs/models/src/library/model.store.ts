@@ -36,6 +36,8 @@ export const isOfDeployment = Prisma.sql`EXISTS (
 
 /** When the model `m` failed; one that a process of the version before ended, when it began. */
 const failedAt = Prisma.sql`coalesce(m.failed_at, m.created_at)`;
+/** How long the deletion of a model waits for a locked row: longer than other statements hold one, and far less than a batch does that is recorded. */
+const LOCK_WAIT_MS = 250;
 /** An account that had no limit on them may have any number. */
 const DROPPED_AT_ONCE = 1_000;
 
@@ -135,8 +137,14 @@ export class ModelStore {
     return row ?? null;
   }
 
-  /** The same, which nobody uses for a job until the transaction ends; who does so now is waited for. */
+  /**
+   * The same, which nobody uses for a job until the transaction ends. What does so now is waited for, but no longer than LOCK_WAIT_MS, also by what
+   * follows in the transaction: a batch uses its models for as long as it is recorded.
+   *
+   * @throws an error with SQLSTATE 55P03 (see `isLockTimeout`).
+   */
   async findOwnLocked(tx: Statements, accountId: string, id: string): Promise<Model | null> {
+    await tx.query(Prisma.sql`SELECT set_config('lock_timeout', ${`${LOCK_WAIT_MS}ms`}, true)`);
     const [row] = await tx.rows<Model>(Prisma.sql`
       SELECT ${modelColumns} FROM models m WHERE ${isOwn(accountId, id)} FOR UPDATE`);
     return row ?? null;

@@ -1,5 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Prisma } from '@prisma/client';
 import { Refusal, newId, type JobStatus } from '@millrace/contracts';
+import { isLockTimeout } from '@millrace/database';
 import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
 import { BatchWorld } from '../fixtures/batch-world';
 import { JobWorld, cloudScope, endingOf } from '../fixtures/job-world';
@@ -7,6 +9,7 @@ import { Lifecycle } from '../lifecycle';
 import type { BatchRecord } from './batch';
 import { recordEnds } from './batch-end.store';
 import type { BatchRetry } from './batch-retries.service';
+import { BatchRetryStore } from './batch-retry.store';
 import { CompleteBatchesLoop } from './complete-batches.loop';
 import { WebhookBatches } from './webhook-batches';
 
@@ -239,6 +242,20 @@ describe('failed jobs of a batch that are tried again', () => {
     const other = await BatchWorld.open(test);
     expect(await other.retries().retry(other.retry(id)).catch(codeOf)).toBe('not_found');
     expect(await countsOf(id)).toEqual({ failed: 1 });
+  });
+
+  it('keep a request to cancel the batch waiting no longer than for a moment, with its connection', async () => {
+    const id = await batchOf(['failed']);
+    const scope = cloudScope(world.accountId);
+    const beside = AsyncLocalStorage.snapshot();
+    await test.database.transaction(async (tx) => {
+      await new BatchRetryStore().reopen(tx, scope, id);
+      const refused = await beside(() =>
+        world.store.requestCancel(test.database, scope, id).catch((error: unknown) => error),
+      );
+      expect(isLockTimeout(refused)).toBe(true);
+    }, 60_000);
+    expect(await world.store.requestCancel(test.database, scope, id)).toBe(true);
   });
 
   it('come from more pages than one', async () => {

@@ -74,6 +74,9 @@ export function isInScope({ accountId, surface, deploymentId, labels }: JobScope
     AND b.deployment_id IS NOT DISTINCT FROM ${deploymentId}::uuid AND b.expires_at > now() AND ${hasLabels}`;
 }
 
+/** How long a request to cancel waits for a locked batch, with a connection. */
+const CANCEL_WAIT_MS = 250;
+
 /** The SQL of batches, beside that which records and moves their jobs. */
 export class BatchStore {
   /**
@@ -153,10 +156,16 @@ export class BatchStore {
       ORDER BY j.batch_index LIMIT ${limit}`);
   }
 
-  /** Have all its jobs canceled. @returns false when the batch is not there. */
+  /**
+   * Have all its jobs canceled.
+   *
+   * @returns false when the batch is not there.
+   * @throws an error with SQLSTATE 55P03 (see `isLockTimeout`) while its jobs are being tried again, which keeps its row locked for as long as that takes.
+   */
   async requestCancel(statements: Statements, scope: JobScope, id: string): Promise<boolean> {
     const found = await statements.execute(Prisma.sql`
-      UPDATE batches b SET canceling = true WHERE b.id = ${id}::uuid AND ${isInScope(scope)}`);
+      UPDATE batches b SET canceling = true FROM (SELECT set_config('lock_timeout', ${`${CANCEL_WAIT_MS}ms`}, true)) AS bounded
+      WHERE b.id = ${id}::uuid AND ${isInScope(scope)}`);
     return found === 1;
   }
 }

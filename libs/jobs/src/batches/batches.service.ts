@@ -1,5 +1,5 @@
 import { Refusal, isUuid, type JobStatus } from '@millrace/contracts';
-import { decodeCursor, encodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
+import { decodeCursor, encodeCursor, isLockTimeout, pageOf, type Page, type Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
 import { CoalescedReads, OUTPUTS_OF_A_PAGE, type JobReads, type JobStore } from '../follow';
 import type { Lifecycle } from '../lifecycle';
@@ -159,14 +159,24 @@ export class Batches {
    * Cancel every job of a batch that has not ended, each as if it were canceled alone. The request is recorded first: what is not
    * canceled when this returns is so soon, also if this process dies.
    *
-   * @throws Refusal `not_found`.
+   * @throws Refusal `not_found`; `batch_busy` while its jobs are being tried again.
    */
   async cancel(scope: JobScope, id: string): Promise<BatchRecord> {
-    if (!(await this.store.requestCancel(this.database, scope, id))) throw noBatch(id);
+    if (!(await this.requestCancel(scope, id))) throw noBatch(id);
     const first = await listCancelableOf(this.database, id, CANCELED_AT_ONCE);
     for (const { id: jobId } of first) await this.lifecycle.cancel(scope, jobId);
     if (first.length < CANCELED_AT_ONCE) await endCanceling(this.database);
     return this.getChanged(scope, id);
+  }
+
+  private async requestCancel(scope: JobScope, id: string): Promise<boolean> {
+    try {
+      return await this.store.requestCancel(this.database, scope, id);
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      const message = `Jobs of batch ${id} are being tried again by another request; none was canceled.`;
+      throw new Refusal('batch_busy', message);
+    }
   }
 }
 

@@ -87,7 +87,7 @@ describe('generated requests', () => {
     async () => {
       await check(
         fc.asyncProperty(described(), async (request) => {
-          await service.send([bytesOf(request)]);
+          await service.ask([bytesOf(request)]);
         }),
       );
     },
@@ -137,7 +137,7 @@ describe('generated requests', () => {
       await check(
         fc.asyncProperty(fc.oneof({ weight: 9, arbitrary: body }, { weight: 1, arbitrary: value }), async (json) => {
           const headers = { 'Idempotency-Key': newId() };
-          await service.send([service.requestOf('POST', '/api/v2/jobs', headers, JSON.stringify(json))]);
+          await service.ask([service.requestOf('POST', '/api/v2/jobs', headers, JSON.stringify(json))]);
         }),
       );
     },

@@ -1,10 +1,10 @@
 import { ErrorEnvelopeSchema } from '@millrace/contracts';
 import type { TestProcess } from '@millrace/testing';
-import { exchangeRaw, type RawAnswer } from '../../contract/support/raw-http';
+import { exchangeRaw, type RawAnswer, type RawExchange } from '../../contract/support/raw-http';
 
-/** An answer that takes longer counts as none. */
+/** Long enough for the slowest machine. */
 const HANG_MS = 60_000;
-/** A request that promises more than it sends is ended after this. */
+/** A request that may promise more than it sends is ended after this. */
 const END_MS = 2_000;
 /** Long enough for what was sent to arrive. */
 const CUT_MS = 5;
@@ -15,9 +15,11 @@ const MAX_ERROR_BYTES = 65_536;
 export class FuzzTarget {
   private readonly pid: number;
 
+  /** @param hangMs an answer that takes longer counts as none. */
   constructor(
-    private readonly api: TestProcess,
+    private readonly api: Pick<TestProcess, 'pid' | 'publicUrl' | 'exitCode' | 'lines'>,
     private readonly apiKey: string,
+    private readonly hangMs = HANG_MS,
   ) {
     this.pid = api.pid;
   }
@@ -38,20 +40,42 @@ export class FuzzTarget {
   /**
    * Send a request in these pieces. Answered as soon as its head is there: streams and downloads do not end.
    *
+   * What was sent may be half a request: the service may close the connection without an answer.
+   *
    * @param cutOff whether the sender goes away when all is sent, even if it promised more.
-   * @param whole wait for all of the answer's body.
-   * @returns the answer; none from a connection that was cut.
+   * @returns the answer; none from a connection that was closed.
    * @throws when it hangs, fails with 5xx, or is refused in another form than the envelope.
    */
-  async send(pieces: Buffer[], { cutOff = false, whole = false } = {}): Promise<RawAnswer | undefined> {
-    const exchange = await exchangeRaw(this.api.publicUrl, {
+  async send(pieces: Buffer[], { cutOff = false } = {}): Promise<RawAnswer | undefined> {
+    const { answers, closed } = await this.exchange(pieces, { endAfterMs: cutOff ? CUT_MS : END_MS });
+    const [answer] = answers;
+    if (answer === undefined && closed) return undefined;
+    return judge(answer, textOf(pieces));
+  }
+
+  /**
+   * Send a whole request in these pieces, and keep the connection open until it is answered: `send` for what must have an answer.
+   *
+   * @param whole wait for all of the answer's body.
+   * @throws as `send` does, and when the connection is closed without an answer.
+   */
+  async ask(pieces: Buffer[], { whole = false } = {}): Promise<RawAnswer> {
+    const { answers, closed } = await this.exchange(pieces, { whole });
+    const [answer] = answers;
+    if (answer === undefined && closed) throw new Error(`closed without an answer: ${textOf(pieces)}`);
+    return judge(answer, textOf(pieces));
+  }
+
+  private exchange(
+    pieces: Buffer[],
+    { endAfterMs, whole = false }: { endAfterMs?: number; whole?: boolean },
+  ): Promise<RawExchange> {
+    return exchangeRaw(this.api.publicUrl, {
       pieces,
-      withinMs: HANG_MS,
-      endAfterMs: cutOff ? CUT_MS : END_MS,
+      withinMs: this.hangMs,
+      ...(endAfterMs !== undefined && { endAfterMs }),
       until: (text) => wholeAnswer.test(text) && bodyIsThere(text, whole),
     });
-    judge(exchange.answers, exchange.closed, Buffer.concat(pieces).toString('latin1').slice(0, 2_000));
-    return exchange.answers[0];
   }
 
   /** @throws when the process that was there at the beginning is gone, or has failed to answer a request. */
@@ -64,11 +88,10 @@ export class FuzzTarget {
   }
 }
 
+const textOf = (pieces: Buffer[]): string => Buffer.concat(pieces).toString('latin1').slice(0, 2_000);
+
 /** What must hold of every answer, and that there is one. */
-function judge(answers: RawAnswer[], closed: boolean, request: string): void {
-  // A connection that is closed without a word answers what nobody finished sending.
-  if (answers.length === 0 && closed) return;
-  const [answer] = answers;
+function judge(answer: RawAnswer | undefined, request: string): RawAnswer {
   const sent = JSON.stringify(request);
   if (answer === undefined) throw new Error(`it hangs: ${sent}`);
   if (answer.status >= 500) throw new Error(`${answer.status} ${answer.body}: ${sent}`);
@@ -77,11 +100,12 @@ function judge(answers: RawAnswer[], closed: boolean, request: string): void {
     throw new Error(`without a time to wait: ${sent}`);
   }
   // What follows an answer to HEAD is the next answer: its length is that of a body that is not sent.
-  if (answer.status < 400 || answer.body === '' || /^\s*HEAD\s/.test(request)) return;
+  if (answer.status < 400 || answer.body === '' || /^\s*HEAD\s/.test(request)) return answer;
   if (answer.body.length > MAX_ERROR_BYTES) throw new Error(`an error of ${answer.body.length} bytes: ${sent}`);
   if (!ErrorEnvelopeSchema.strict().safeParse(JSON.parse(answer.body)).success) {
     throw new Error(`not an envelope: ${answer.body}: ${sent}`);
   }
+  return answer;
 }
 
 const wholeAnswer = /^HTTP\/1\.1 [2-5]\d\d [^]*?\r\n\r\n/;

@@ -115,6 +115,23 @@ describe('the audit of an account with many movements', () => {
   });
 });
 
+it.each([
+  ['ends where nothing is committed any more', '10 minutes 5 seconds', true],
+  ['has no end where a transaction may still be under way', '9 minutes 30 seconds', false],
+])('a part of an account %s', async (_, ago, ends) => {
+  const at = Prisma.sql`now() - ${ago}::interval`;
+  const id = newId();
+  await tamper(
+    Prisma.sql`INSERT INTO ledger_transactions (id, account_id, kind, cause, actor, at) VALUES (${id}::uuid, ${large}::uuid, 'grant', 'a part', 'test', ${at})`,
+  );
+  const { at: last } = await test.database.models.ledgerTransaction.findUniqueOrThrow({ where: { id } });
+  const [first] = await test.database.rows<{ at: Date }>(Prisma.sql`
+    SELECT max(t.at) AS at FROM ledger_transactions t WHERE t.account_id = ${large}::uuid AND t.at < ${last}::timestamptz`);
+  const part = { reachedAt: first?.at ?? new Date(0), sums: NOTHING, day: null };
+  const span = await new AuditSpanStore(1).partOf(test.database, large, part);
+  expect(span.until).toEqual(ends ? last : null);
+});
+
 describe('the closed days of an account', () => {
   const days = new LedgerDaysStore();
   beforeEach(async () => {

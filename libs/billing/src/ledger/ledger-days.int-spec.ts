@@ -117,6 +117,13 @@ describe('closed days of a ledger', () => {
     expect(await statementOf(month)).toMatchObject({ openingMicros: 152n, grantsMicros: 5n, closingMicros: 157n });
   });
 
+  it('are closed an hour after they end, when no transaction that began in them is under way', async () => {
+    const closesAt = (at: string): Promise<boolean> => days.closeNext(test.database, accountId, new Date(at));
+    expect(await closesAt('2025-01-02T00:59:59.999Z')).toBe(false);
+    expect(await closesAt('2025-01-02T01:00:00Z')).toBe(true);
+    expect(await closedDays()).toBe(1);
+  });
+
   it('are the same when several close them at once', async () => {
     const before = await statements();
     await Promise.all(Array.from({ length: 4 }, closeAll));

@@ -46,10 +46,11 @@ export class LedgerDaysStore {
    * Close the first day of an account that is not closed, of those in which something was posted. Reads the entries of that day, in pages: nothing is
    * posted to it any more. Two that do so at once find the same sums, and one of them writes.
    *
+   * @param at the time by which the day must be over; null: the database's.
    * @returns false where there is no such day, or it is not over.
    */
-  async closeNext(statements: Statements, accountId: string): Promise<boolean> {
-    const day = await this.nextDay(statements, accountId);
+  async closeNext(statements: Statements, accountId: string, at: Date | null = null): Promise<boolean> {
+    const day = await this.nextDay(statements, accountId, at);
     if (day === null) return false;
     const lines = LINE_COLUMNS.map(() => 0n);
     for (let from = day.begins; from < day.ends;) {
@@ -65,7 +66,7 @@ export class LedgerDaysStore {
     return closed > 0;
   }
 
-  private async nextDay(statements: Statements, accountId: string): Promise<OpenDay | null> {
+  private async nextDay(statements: Statements, accountId: string, at: Date | null): Promise<OpenDay | null> {
     const [day] = await statements.rows<OpenDay>(Prisma.sql`
       WITH last AS (
         SELECT l.ends, l.closing_micros FROM ledger_days l WHERE l.account_id = ${accountId}::uuid ORDER BY l.ends DESC LIMIT 1
@@ -75,7 +76,7 @@ export class LedgerDaysStore {
         ORDER BY t.at LIMIT 1
       )
       SELECT d.begins, d.begins + ${DAY} AS ends, coalesce((SELECT closing_micros FROM last), 0)::bigint AS opening_micros
-      FROM day d WHERE d.begins + ${DAY} + ${SETTLED_AFTER} <= now()`);
+      FROM day d WHERE d.begins + ${DAY} + ${SETTLED_AFTER} <= coalesce(${at}::timestamptz, now())`);
     return day ?? null;
   }
 

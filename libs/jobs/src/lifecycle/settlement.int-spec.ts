@@ -224,6 +224,17 @@ describe('an attempt that its engine lost', () => {
   });
 });
 
+it('a heartbeat that reports more engine time than has passed since the claim extends no hold and costs nothing more', async () => {
+  const claimed = await world.start(await world.submit());
+  const { jobId } = claimed;
+  expect(await world.beat(claimed, 1_000_000_000)).toMatchObject({ exhausted: false });
+  const { heldMicros } = await test.database.models.job.findUniqueOrThrow({ where: { id: jobId } });
+  expect(heldMicros).toBe(HOLD_MICROS);
+  await world.passDeadline(jobId);
+  const moved = await endJob(test.database, { kind: 'overdue', jobId }, endingOf('deadline_passed'));
+  expect(moved?.chargedMicros).toBeLessThan(HOLD_MICROS);
+});
+
 describe('what the table says is delivered', () => {
   const cases = REPORTED_ENDINGS.flatMap((ending) => BILLED.map((billed) => [ending, billed] as const));
   it.each(cases)('of an attempt that ends as %s: %s', async (ending, billed) => {

@@ -75,7 +75,8 @@ describe('a cap that is set', () => {
         await tx.execute(Prisma.sql`SET LOCAL enable_seqscan = off`);
         return readingRows(tx, 'usage_records', () => caps.put(tx, accountId, draft, summed));
       });
-      expect(rows).toBeLessThanOrEqual(NEW);
+      const recent = { accountId, finishedAt: { gte: summed.until } };
+      expect(rows).toBe(await test.database.models.usageRecord.count({ where: recent }));
       const use = scope === 'key' ? useOf('@key', keyId) : useOf('@account', '');
       expect(await use).toMatchObject(await charged());
     },
@@ -126,6 +127,16 @@ describe('the sum of a month', () => {
     await expect(sum).rejects.toMatchObject({ code: 'invalid_request' });
     expect(watched.pages()).toBe(0);
   });
+});
+
+it('usage of the last ten minutes, which a transaction under way may still add to, is in no sum', async () => {
+  await charge(3, '10 minutes 5 seconds');
+  await charge(5, '9 minutes 30 seconds');
+  const { sums } = await sumUsage(test.database, accountId, { label: '@account', value: '' });
+  const [row] = await test.database.rows<{ settled: bigint }>(Prisma.sql`
+    SELECT count(*) AS settled FROM usage_records WHERE account_id = ${accountId}::uuid
+      AND finished_at >= date_trunc('month', now(), 'UTC') AND finished_at < now() - interval '10 minutes'`);
+  expect(sums.reduce((sum, { micros }) => sum + BigInt(micros), 0n)).toBe(row?.settled);
 });
 
 it.each([

@@ -12,6 +12,10 @@ const SETTLEMENTS = ['libs/jobs/src/lifecycle/settlement.int-spec'];
 const LEDGER_RULES = ['libs/billing/src/ledger/ledger-rules.int-spec'];
 const PIPELINES = ['apps/worker/src/attempt/output-pipeline.spec'];
 
+const LEDGER_DAYS = 'libs/billing/src/ledger/ledger-days.store.ts';
+const AUDIT_SPANS = 'libs/billing/src/audit/audit-span.store.ts';
+const SUMMED_USAGE = 'libs/jobs/src/spend/summed-usage.store.ts';
+
 /** Of what a job can cost, what an ending costs, what is delivered then, and what is written of it into the ledger. @type {Guard[]} */
 export const SETTLEMENT_GUARDS = [
   of('what is not charged is not delivered', END, 'THEN withdraw_outputs(j.id) END', 'THEN NULL END', SETTLEMENTS),
@@ -43,6 +47,13 @@ export const SETTLEMENT_GUARDS = [
     'least(${reportedMs}::bigint, ${elapsedMs})',
     '${reportedMs}::bigint',
     SETTLEMENTS.concat('libs/jobs/src/lifecycle/lifecycle.int-spec'),
+  ),
+  of(
+    'a heartbeat counts no more engine time than the time since the claim',
+    'libs/jobs/src/lifecycle/renew.store.ts',
+    'least(${engineMs}::bigint, ${elapsedMs})',
+    '${engineMs}::bigint',
+    SETTLEMENTS,
   ),
   of(
     'time of a lost worker is free',
@@ -92,6 +103,23 @@ export const SETTLEMENT_GUARDS = [
       'apps/api/src/mcp/mcp.int-spec',
     ],
   ),
+  of(
+    'a day of the ledger is closed when no transaction of it can be under way',
+    LEDGER_DAYS,
+    ' + ${SETTLED_AFTER} <= ',
+    ' <= ',
+    ['libs/billing/src/ledger/ledger-days.int-spec'],
+  ),
+  of(
+    'a part of an account ends before what may still be committed',
+    AUDIT_SPANS,
+    'at < now() - make_interval(mins => ${SETTLED_MINUTES})',
+    'at < now()',
+    ['libs/billing/src/audit/ledger-audit.int-spec'],
+  ),
+  of('usage is summed up to what may still be committed', SUMMED_USAGE, ' - ${SETTLED_AFTER}) AS until', ') AS until', [
+    'libs/jobs/src/proofs/cap-sums.int-spec',
+  ]),
   without(
     'what holds of every posting',
     'ALTER TABLE ledger_transactions DROP CONSTRAINT ledger_transactions_rules_check',

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { ATTACKS, type Attack } from './support/attacks';
 import { Ground, chartLimitMiB } from './support/ground';
+import { missing } from './support/needs';
+import { Tries } from './support/tries';
 
 /** What `npm run attack` writes into docs/security.md. */
 interface Row {
@@ -24,14 +26,15 @@ const LARGEST_ERROR_BYTES = 65_536;
 const ATTACK_MS = SECONDS * 1_000 + 90_000;
 
 let ground: Ground;
-const rows: Row[] = [];
+const rows = new Map<string, Row>();
+const tries = new Tries();
 beforeAll(async () => {
   ground = await Ground.open();
 });
 afterAll(async () => {
   await ground.close();
   const file = process.env.MILLRACE_ATTACK_REPORT;
-  if (file !== undefined) writeFileSync(file, JSON.stringify(rows));
+  if (file !== undefined) writeFileSync(file, JSON.stringify([...rows.values()]));
 });
 // An attack that ends the process fails alone.
 afterEach(async () => {
@@ -40,17 +43,19 @@ afterEach(async () => {
   ground = await Ground.open();
 });
 
-async function suffer(attack: Attack): Promise<Row> {
-  ground.statuses.clear();
-  ground.largestError = 0;
-  ground.forgetPeak();
+/** Attack, and note how it was answered. @returns what it broke. */
+async function suffer(attack: Attack): Promise<string[]> {
+  const { api } = ground.stack;
+  const logged = api.lines.length;
+  ground.reset();
+  const jobId = await attack.prepare(ground);
   const observed = ground.watch();
   const until = AbortSignal.timeout(SECONDS * 1_000);
-  await attack.run(ground, until);
+  await attack.run(ground, until, jobId);
   ground.release();
   const { pollMs, startMs, failures } = await observed();
-  expect(failures).toEqual([]);
-  return {
+  if (!api.isRunning) return [`the process ended: ${api.lines.slice(-20).join('\n')}`];
+  const row = {
     resource: attack.resource,
     name: attack.name,
     statuses: [...ground.statuses].sort(([a], [b]) => a - b),
@@ -58,6 +63,16 @@ async function suffer(attack: Attack): Promise<Row> {
     startMs: quantile(startMs, 1),
     peakMiB: ground.peakMiB(),
   };
+  rows.set(attack.name, row);
+  const answers = [...row.statuses, ...ground.held.statuses];
+  return [
+    ...failures.map((failure) => `of the other account: ${failure}`),
+    ...missing(attack.needs, answers, ground.held.connections),
+    ...answers.filter(([status]) => status >= 500).map(([status, count]) => `${count} answers of ${status}`),
+    ...(row.peakMiB < chartLimitMiB() ? [] : [`${row.peakMiB} MiB of memory`]),
+    ...(ground.largestError < LARGEST_ERROR_BYTES ? [] : [`an error of ${ground.largestError} bytes`]),
+    ...api.lines.slice(logged).filter((line) => line.includes('request failed')),
+  ];
 }
 
 function quantile(values: number[], share: number): number {
@@ -69,16 +84,11 @@ describe('another account is served, within the memory of the chart, while one a
   it.each(ATTACKS)(
     '$name ($resource)',
     async (attack) => {
-      const logged = ground.stack.api.lines.length;
-      const row = await suffer(attack);
-      rows.push(row);
-      expect(row.pollMs).toBeLessThan(SLOWEST_POLL_MS);
-      expect(row.startMs).toBeLessThan(SLOWEST_START_MS);
-      expect(row.peakMiB).toBeLessThan(chartLimitMiB());
-      expect(row.statuses.filter(([status]) => status >= 500)).toEqual([]);
-      expect(ground.largestError).toBeLessThan(LARGEST_ERROR_BYTES);
-      expect(ground.stack.api.isRunning).toBe(true);
-      expect(ground.stack.api.lines.slice(logged).filter((line) => line.includes('request failed'))).toEqual([]);
+      await tries.make(attack.name, () => suffer(attack));
+      // These alone are measured again.
+      const row = rows.get(attack.name);
+      expect(row?.pollMs).toBeLessThan(SLOWEST_POLL_MS);
+      expect(row?.startMs).toBeLessThan(SLOWEST_START_MS);
     },
     ATTACK_MS,
   );

@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { withChecksum } from '../../../libs/accounts/src/api-key';
 import type { Ground } from './ground';
+import type { Needs } from './needs';
 
 /** What one account can do at its worst with one thing that all accounts share. */
 export interface Attack {
   /** What all share and it goes for. */
   resource: string;
   name: string;
-  run(ground: Ground, until: AbortSignal): Promise<unknown>;
+  needs: Needs;
+  /** What it goes for is made before its time begins. @returns the id of the job of which that is. */
+  prepare(ground: Ground): Promise<string>;
+  run(ground: Ground, until: AbortSignal, jobId: string): Promise<unknown>;
 }
 
 const KIB = 1_024;
@@ -101,17 +105,25 @@ function unknownClasses(count: number): Buffer {
 
 const text = (value: string): Buffer => Buffer.from(value);
 
-function attack(resource: string, name: string, run: Attack['run']): Attack {
-  return { resource, name, run };
+const unprepared = (): Promise<string> => Promise.resolve('');
+
+function attack(
+  resource: string,
+  name: string,
+  needs: Needs,
+  run: Attack['run'],
+  prepare: Attack['prepare'] = unprepared,
+): Attack {
+  return { resource, name, needs, prepare, run };
 }
 
 export const ATTACKS = [
   attack(
     'event loop',
     `16 reads of usage, of the ledger and of a job with ${MANY_OUTPUTS} outputs at a time`,
-    async (ground, until) => {
-      const { body } = await ground.send('POST', JOB_PATH, manyOutputs(MANY_OUTPUTS));
-      const job = `${JOB_PATH}/${(JSON.parse(body) as { id: string }).id}`;
+    { 200: 40 },
+    async (ground, until, jobId) => {
+      const job = `${JOB_PATH}/${jobId}`;
       const paths = [
         job,
         `${job}/nodes`,
@@ -122,76 +134,112 @@ export const ATTACKS = [
       let turn = 0;
       await ground.press(16, until, () => ground.send('GET', paths[(turn += 1) % paths.length] as string));
     },
+    (ground) => ground.submit(manyOutputs(MANY_OUTPUTS)),
   ),
-  attack('event loop', '16 small bodies at a time of which every value is a fault', async (ground, until) => {
-    const bodies = expensiveFaults();
-    let turn = 0;
-    await ground.press(16, until, () => {
-      const { path, body } = bodies[(turn += 1) % bodies.length] as { path: string; body: Buffer };
-      return ground.send('POST', path, body);
-    });
-  }),
-  attack('event loop', '16 graphs at a time of 300 nodes, each of another class that nobody has', (ground, until) => {
-    const body = unknownClasses(300);
-    return ground.press(16, until, () => ground.send('POST', JOB_PATH, body));
-  }),
+  attack(
+    'event loop',
+    '16 small bodies at a time of which every value is a fault',
+    { 413: 5, 422: 20 },
+    async (ground, until) => {
+      const bodies = expensiveFaults();
+      let turn = 0;
+      await ground.press(16, until, () => {
+        const { path, body } = bodies[(turn += 1) % bodies.length] as { path: string; body: Buffer };
+        return ground.send('POST', path, body);
+      });
+    },
+  ),
+  attack(
+    'event loop',
+    '16 graphs at a time of 300 nodes, each of another class that nobody has',
+    { 422: 20 },
+    (ground, until) => {
+      const body = unknownClasses(300);
+      return ground.press(16, until, () => ground.send('POST', JOB_PATH, body));
+    },
+  ),
   attack(
     'memory',
     `32 connections without a key, each with ${PIPELINED_REQUESTS.toLocaleString('en')} requests at once`,
+    { connections: 32 },
     async (ground, until) => {
       const requests = text('GET /api/v2/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(PIPELINED_REQUESTS));
       for (let n = 0; n < 32; n += 1) ground.hold(requests, until);
       await ended(until);
     },
   ),
-  attack('event loop', '32 requests without a key at a time for the largest document', (ground, until) =>
-    ground.press(32, until, () => ground.send('GET', '/api/v2/openapi.json', undefined, { authorization: '' })),
+  attack(
+    'event loop',
+    '32 requests without a key at a time for the largest document',
+    { 200: 1, 429: 20 },
+    (ground, until) =>
+      ground.press(32, until, () => ground.send('GET', '/api/v2/openapi.json', undefined, { authorization: '' })),
   ),
-  attack('event loop', `24 submissions of ${MANY_VALUES.toLocaleString('en')} values at a time`, (ground, until) => {
-    const body = manyValues(MANY_VALUES);
-    return ground.press(24, until, () => ground.send('POST', JOB_PATH, body));
-  }),
+  attack(
+    'event loop',
+    `24 submissions of ${MANY_VALUES.toLocaleString('en')} values at a time`,
+    { 201: 4 },
+    (ground, until) => {
+      const body = manyValues(MANY_VALUES);
+      return ground.press(24, until, () => ground.send('POST', JOB_PATH, body));
+    },
+  ),
   attack(
     'memory',
     `8 submissions of ${MANY_REFERENCES.toLocaleString('en')} malformed asset references at a time`,
+    { 400: 1 },
     (ground, until) => {
       const body = malformedReferences(MANY_REFERENCES);
       return ground.press(8, until, () => ground.send('POST', JOB_PATH, body));
     },
   ),
-  attack('memory', '16 uploads at a time, with a field that is as long as a file', (ground, until) => {
+  attack('memory', '16 uploads at a time, with a field that is as long as a file', { 400: 4 }, (ground, until) => {
     const { body, headers } = multipart([['name="tags"', Buffer.alloc(8 * KIB * KIB, 'a')]]);
     return ground.press(16, until, () => ground.send('POST', '/api/v2/assets', body, headers));
   }),
-  attack('memory', '100 connections that request a large graph and read nothing', async (ground, until) => {
-    const { body } = await ground.send('POST', JOB_PATH, longGraph(LARGE_GRAPH_BYTES));
-    const { id } = JSON.parse(body) as { id: string };
-    for (let n = 0; n < 100; n += 1) ground.hold(ground.head('GET', `${JOB_PATH}/${id}/workflow`), until);
-    await ended(until);
-  }),
-  attack('sockets', '500 connections that never finish a request', async (ground, until) => {
+  attack(
+    'memory',
+    '100 connections that request a large graph and read nothing',
+    { connections: 100, 200: 1 },
+    async (ground, until, jobId) => {
+      for (let n = 0; n < 100; n += 1) ground.hold(ground.head('GET', `${JOB_PATH}/${jobId}/workflow`), until);
+      await ended(until);
+    },
+    (ground) => ground.submit(longGraph(LARGE_GRAPH_BYTES)),
+  ),
+  attack('sockets', '500 connections that never finish a request', { connections: 500 }, async (ground, until) => {
     for (let n = 0; n < 500; n += 1) ground.hold(text('POST /api/v2/jobs HTTP/1.1\r\nHost: a\r\nX-'), until);
     await ended(until);
   }),
-  attack('streams', '300 event streams that read nothing', async (ground, until) => {
-    const { body } = await ground.send('POST', JOB_PATH, small);
-    const { id } = JSON.parse(body) as { id: string };
-    const accept = { Accept: 'text/event-stream' };
-    for (let n = 0; n < 300; n += 1) ground.hold(ground.head('GET', `${JOB_PATH}/${id}/events`, accept), until);
-    await ended(until);
-  }),
-  attack('pool connections', '64 pages of 100 jobs at a time', async (ground, until) => {
-    for (let n = 0; n < 100; n += 1) await ground.send('POST', JOB_PATH, small);
-    await ground.press(64, until, () => ground.send('GET', `${JOB_PATH}?limit=100`));
-  }),
-  attack('queue', '16 submissions at a time, until the queue is full and after', (ground, until) =>
+  attack(
+    'streams',
+    '300 event streams that read nothing',
+    { connections: 300, 200: 10 },
+    async (ground, until, jobId) => {
+      const accept = { Accept: 'text/event-stream' };
+      for (let n = 0; n < 300; n += 1) ground.hold(ground.head('GET', `${JOB_PATH}/${jobId}/events`, accept), until);
+      await ended(until);
+    },
+    (ground) => ground.submit(small),
+  ),
+  attack(
+    'pool connections',
+    '64 pages of 100 jobs at a time',
+    { 200: 8 },
+    (ground, until) => ground.press(64, until, () => ground.send('GET', `${JOB_PATH}?limit=100`)),
+    async (ground) => {
+      for (let n = 1; n < 100; n += 1) await ground.submit(small);
+      return ground.submit(small);
+    },
+  ),
+  attack('queue', '16 submissions at a time, until the queue is full and after', { 201: 16 }, (ground, until) =>
     ground.press(16, until, () => ground.send('POST', JOB_PATH, small)),
   ),
-  attack('queue', '8 submissions of 9 MB graphs at a time', (ground, until) => {
+  attack('queue', '8 submissions of 9 MB graphs at a time', { 201: 1 }, (ground, until) => {
     const body = longGraph(LARGE_GRAPH_BYTES);
     return ground.press(8, until, () => ground.send('POST', JOB_PATH, body));
   }),
-  attack('storage', '8 uploads of 4 MB at a time', (ground, until) =>
+  attack('storage', '8 uploads of 4 MB at a time', { 201: 4 }, (ground, until) =>
     ground.press(8, until, () => {
       const { body, headers } = multipart([
         ['name="content_type"', text('application/octet-stream')],
@@ -201,7 +249,7 @@ export const ATTACKS = [
       return ground.send('POST', '/api/v2/assets', body, headers);
     }),
   ),
-  attack('engine time', 'regular expressions that take for ever', (ground, until) => {
+  attack('engine time', 'regular expressions that take for ever', { 201: 4 }, (ground, until) => {
     const body = submission({
       '1': {
         class_type: 'RegexMatch',
@@ -214,6 +262,7 @@ export const ATTACKS = [
   attack(
     'authentication',
     '32 requests at a time from the address of the other, each with another made-up key',
+    { 401: 1, 429: 20 },
     (ground, until) =>
       ground.press(32, until, () =>
         ground.sendAsNeighbour('GET', JOB_PATH, {

@@ -43,6 +43,8 @@ export function chartLimitMiB(): number {
 /** A stack as the chart runs it, with an account that attacks and one that does not. */
 export class Ground {
   readonly statuses = new Map<number, number>();
+  /** Connections that were held open, and the statuses of their first answers. */
+  readonly held = { connections: 0, statuses: new Map<number, number>() };
   /** Of the largest answer with an error. */
   largestError = 0;
   private readonly sockets = new Set<Socket>();
@@ -80,6 +82,22 @@ export class Ground {
     this.sockets.clear();
   }
 
+  /** Forget how the attack before was answered, and the largest memory of the api process so far. */
+  reset(): void {
+    this.statuses.clear();
+    this.held.connections = 0;
+    this.held.statuses.clear();
+    this.largestError = 0;
+    writeFileSync(`/proc/${this.stack.api.pid}/clear_refs`, '5');
+  }
+
+  /** Submit a job that the attack is to go for. @returns its id. @throws when it is not accepted. */
+  async submit(body: Buffer): Promise<string> {
+    const answer = await this.send('POST', '/api/v2/jobs', body);
+    if (answer.status !== 201) throw new Error(`a job to attack was answered with ${answer.status} ${answer.body}`);
+    return (JSON.parse(answer.body) as { id: string }).id;
+  }
+
   /** Send a request of the attacker and count its answer. A connection that is cut counts as status 0. */
   async send(method: string, path: string, body?: Buffer, headers: Record<string, string> = {}): Promise<Answered> {
     const all = {
@@ -96,7 +114,7 @@ export class Ground {
   }
 
   private count(answer: Answered): Answered {
-    this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
+    increment(this.statuses, answer.status);
     if (answer.status >= 400) this.largestError = Math.max(this.largestError, answer.bytes);
     return answer;
   }
@@ -127,16 +145,21 @@ export class Ground {
     await Promise.all(Array.from({ length: width }, loop));
   }
 
-  /** Open a connection, write this, and never read nor close it. One that the service closes is opened again. */
+  /** Open a connection, write this, read how the first answer begins and no more, and never close it. One that the service closes is opened again. */
   hold(bytes: Buffer, until: AbortSignal): void {
+    if (until.aborted) return;
     const { hostname, port } = new URL(this.stack.publicUrl);
     const socket = connect({ port: Number(port), host: hostname, localAddress: ATTACKER_ADDRESS });
     this.sockets.add(socket);
-    socket.pause();
+    socket.on('connect', () => (this.held.connections += 1));
+    socket.once('data', (chunk: Buffer) => {
+      socket.pause();
+      increment(this.held.statuses, Number(/^HTTP\/1\.1 (\d{3}) /.exec(chunk.toString('latin1'))?.[1] ?? 0));
+    });
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.sockets.delete(socket);
-      if (!until.aborted) void pause(REFUSED_PAUSE_MS).then(() => this.hold(bytes, until));
+      void pause(REFUSED_PAUSE_MS).then(() => this.hold(bytes, until));
     });
     socket.write(bytes);
   }
@@ -158,16 +181,15 @@ export class Ground {
     };
   }
 
-  /** Forget the largest memory of the api process so far. */
-  forgetPeak(): void {
-    writeFileSync(`/proc/${this.stack.api.pid}/clear_refs`, '5');
-  }
-
-  /** The largest memory that the api process has had since, in MiB. */
+  /** The largest memory that the api process has had since the reset, in MiB. */
   peakMiB(): number {
     const status = readFileSync(`/proc/${this.stack.api.pid}/status`, 'utf8');
     return (Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1_024) / MIB;
   }
+}
+
+function increment(counts: Map<number, number>, status: number): void {
+  counts.set(status, (counts.get(status) ?? 0) + 1);
 }
 
 function pause(ms: number): Promise<void> {

@@ -7,7 +7,7 @@ import { readSecrets, startServers, startTestS3 } from './lib/servers/index.mjs'
 import { Fleet, temporaryFolder } from './lib/services/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
 import { MODULES, ROOT, runTool } from './lib/system/index.mjs';
-import { GUARDS } from './lib/testing/index.mjs';
+import { GUARDS, failedTests } from './lib/testing/index.mjs';
 
 /** @typedef {import('./lib/testing/guards/guard.mjs').Guard} Guard */
 /** @typedef {{ databaseUrl: string, redisUrl: string, s3: { endpoint: string, accessKeyId: string, secretAccessKey: string } }} Servers */
@@ -47,7 +47,7 @@ async function main(scope) {
 }
 
 /**
- * The guard's tests that fail without it.
+ * The guard's files of which a test fails without it.
  *
  * @param {import('./lib/command/scope.mjs').Scope} scope
  * @param {Servers} servers
@@ -69,12 +69,9 @@ async function failuresWithout(scope, servers, guard) {
         MILLRACE_TEST_S3_SECRET_ACCESS_KEY: servers.s3.secretAccessKey,
       },
     });
-    if (code === 0) return [];
-    if (output.includes('Test suite failed to run') && !/^Tests: .*\bfailed\b/m.test(output)) {
-      throw new Failure(`Without «${guard.name}» no test runs, which shows nothing: correct the list.\n${output}`);
-    }
-    const files = [...output.matchAll(/^FAIL (\S+)/gm)].map(([, file = '']) => file);
-    return files.length > 0 ? files : [`jest itself (exit code ${code})`];
+    const failures = failedTests({ code, output });
+    if (failures !== null) return failures;
+    throw new Failure(`Without «${guard.name}» jest fails and no test does, which shows nothing.\n${output}`);
   } finally {
     await release();
   }

@@ -38,6 +38,28 @@ interface Sighting {
   cancelAccepted: boolean;
 }
 
+/** What clients check themselves, of what they are answered. */
+export const CLIENT_CHECKS = [
+  'status-never-goes-back',
+  'progress-never-goes-back',
+  'stream-never-goes-back',
+  'end-is-last',
+  'accepted-cancel-ends-canceled',
+  'acknowledged-is-found',
+  'counts-of-a-batch-agree',
+  'answers-are-json',
+  'events-are-json',
+  'errors-are-envelopes',
+] as const;
+export type ClientCheck = (typeof CLIENT_CHECKS)[number];
+
+/** What a client saw that must not be seen. */
+interface Breach {
+  check: ClientCheck;
+  subject: string;
+  detail: string;
+}
+
 const RANK: Record<JobStatus, number> = {
   queued: 0,
   running: 1,
@@ -55,11 +77,19 @@ export class History {
   /** Uploads by asset id, with the hash that was answered. */
   readonly uploads = new Map<string, { accountId: string; hash: string }>();
   /** What a client saw that must not be seen. */
-  readonly breaches: { check: string; subject: string; detail: string }[] = [];
+  readonly breaches: Breach[] = [];
+  /** How often each was checked: on things that could have broken it. */
+  readonly checked: Record<ClientCheck, number>;
+  /** Jobs that were accepted with the canary. */
+  canaries = 0;
   readonly counts: Record<Outcome, number> = { ok: 0, refused: 0, unknown: 0 };
   private readonly sightings = new Map<string, Sighting>();
   /** How often Redis could not deliver events: what a client sees without it is as old as the last heartbeat. */
   redisLosses = 0;
+
+  constructor() {
+    this.checked = Object.fromEntries(CLIENT_CHECKS.map((check) => [check, 0])) as Record<ClientCheck, number>;
+  }
 
   submission(label: string, accountId: string, key: string | null): SubmissionHistory {
     const made: SubmissionHistory = { label, accountId, key, tries: [] };
@@ -73,30 +103,41 @@ export class History {
     return made;
   }
 
-  breach(check: string, subject: string, detail: string): void {
-    this.breaches.push({ check, subject, detail });
+  /** A thing was looked at. @param detail what is wrong with it; null: nothing. */
+  look(check: ClientCheck, subject: string, detail: string | null): void {
+    this.checked[check] += 1;
+    if (detail !== null) this.breaches.push({ check, subject, detail });
+  }
+
+  /** What was acknowledged was asked for again. @param status of the answer. */
+  found(id: string, status: number): void {
+    if (status !== 200 && status !== 404) return;
+    this.look('acknowledged-is-found', id, status === 404 ? 'was accepted and is not found' : null);
   }
 
   /** A job as a client has just seen it. Its own requests come one after the other, so nothing may go backwards. */
   saw(jobId: string, status: JobStatus, value: number | null): void {
     const before = this.sightings.get(jobId);
-    if (before !== undefined) {
-      const back = RANK[status] < RANK[before.status] || (isTerminal(before.status) && status !== before.status);
-      if (back) this.breach('status-never-goes-back', jobId, `was seen ${before.status} and then ${status}`);
-      const sameRedis = before.redisLosses === this.redisLosses;
-      if (value !== null && value < before.value - 1e-9 && sameRedis && !isTerminal(status)) {
-        this.breach('progress-never-goes-back', jobId, `was seen at ${before.value} and then at ${value}`);
-      }
-      if (before.cancelAccepted && (status === 'succeeded' || status === 'failed')) {
-        this.breach('accepted-cancel-ends-canceled', jobId, `was canceling and ended ${status}`);
-      }
-    }
+    if (before !== undefined) this.compare(jobId, before, status, value);
     this.sightings.set(jobId, {
       status,
       value: value ?? before?.value ?? 0,
       redisLosses: this.redisLosses,
-      cancelAccepted: (before?.cancelAccepted ?? false) || status === 'canceling',
+      cancelAccepted: (before?.cancelAccepted ?? false) || status === 'canceling' || status === 'canceled',
     });
+  }
+
+  private compare(jobId: string, before: Sighting, status: JobStatus, value: number | null): void {
+    const back = RANK[status] < RANK[before.status] || (isTerminal(before.status) && status !== before.status);
+    this.look('status-never-goes-back', jobId, back ? `was seen ${before.status} and then ${status}` : null);
+    if (value !== null && before.redisLosses === this.redisLosses && !isTerminal(status)) {
+      const fell = value < before.value - 1e-9;
+      this.look('progress-never-goes-back', jobId, fell ? `was seen at ${before.value} and then at ${value}` : null);
+    }
+    if (before.cancelAccepted && isTerminal(status)) {
+      const went = status === 'succeeded' || status === 'failed';
+      this.look('accepted-cancel-ends-canceled', jobId, went ? `was ${before.status} and ended ${status}` : null);
+    }
   }
 
   /** The last that was seen of every job. */

@@ -1,7 +1,8 @@
 export { BatchClient } from './batch-client';
 export { ErasureClient, isErasing } from './erasure-client';
 export { HookReceiver } from './hook-receiver';
-export { History } from './history';
+export { CLIENT_CHECKS, History } from './history';
+export { StreamReading } from './stream-reading';
 export { type LoadTarget } from './load-calls';
 export { LoadClient } from './load-client';
 export { ModelClient } from './model-client';

@@ -50,7 +50,7 @@ export class LoadCalls {
       this.history.counts.unknown += 1;
       // Most often a process is on its way back; asking it without pause would only slow it down.
       await pause(UNKNOWN_PAUSE_MS);
-      if (error instanceof SyntaxError) this.history.breach('answers-are-json', path, `${method}: ${error.message}`);
+      if (error instanceof SyntaxError) this.history.look('answers-are-json', path, `${method}: ${error.message}`);
       return null;
     }
   }
@@ -69,14 +69,27 @@ export class LoadCalls {
     return fetch(origins.at(-1) + path, init);
   }
 
+  /** What a stream was refused with. @returns null when the answer broke off. */
+  async refusal(path: string, response: Response): Promise<number | null> {
+    try {
+      const answer = { status: response.status, body: JSON.parse(await response.text()) as unknown };
+      this.note('GET', path, answer);
+      return answer.status;
+    } catch (error) {
+      if (error instanceof SyntaxError) this.history.look('answers-are-json', path, `GET: ${error.message}`);
+      return null;
+    }
+  }
+
   private note(method: string, path: string, { status, body }: Answer<unknown>): void {
+    this.history.look('answers-are-json', path, null);
     if (status < 400) this.history.counts.ok += 1;
     else if (status < 500) this.history.counts.refused += 1;
     else this.history.counts.unknown += 1;
     if (status < 400) return;
     const code = codeOf(body);
     const sound = code !== null && (status < 500 || code === 'upstream_error');
-    if (!sound) this.history.breach('errors-are-envelopes', path, `${method} answered ${status} with code ${code}`);
+    this.history.look('errors-are-envelopes', path, sound ? null : `${method} answered ${status} with code ${code}`);
   }
 }
 

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { RETRY_CODES, isTerminal, type Asset, type Job, type Progress } from '@millrace/contracts';
+import { RETRY_CODES, isTerminal, type Asset, type Job } from '@millrace/contracts';
 import { joinSignals } from '@millrace/platform';
 import type { History, SubmissionHistory } from './history';
 import { LoadCalls, codeOf, type LoadTarget } from './load-calls';
 import type { Random } from '../random';
+import { StreamReading } from './stream-reading';
 import { makeGraph, makePicture, makeRepeatedGraph } from './workload';
 
 const STREAM_MS = 30_000;
@@ -63,6 +64,7 @@ export class LoadClient {
       if (!unknown && !this.random.chance(0.1)) break;
       jobId = (await this.trySubmission(submission, body, headers)) ?? jobId;
     }
+    if (jobId !== null && 'extra_data' in secrets) this.history.canaries += 1;
     return jobId;
   }
 
@@ -105,7 +107,7 @@ export class LoadClient {
     const deadline = Date.now() + this.random.whole(1_000, 15_000);
     while (!this.until.aborted && Date.now() < deadline) {
       const answer = await this.calls.call<Job>('GET', `/api/v2/jobs/${jobId}`);
-      if (answer?.status === 404) this.history.breach('acknowledged-is-found', jobId, 'was accepted and is not found');
+      if (answer !== null) this.history.found(jobId, answer.status);
       if (answer?.status === 200) {
         this.see(answer.body);
         if (isTerminal(answer.body.status)) return;
@@ -136,37 +138,19 @@ export class LoadClient {
   }
 
   private async readEvents(jobId: string, signal: AbortSignal): Promise<boolean> {
-    const response = await this.calls.send(`/api/v2/jobs/${jobId}/events`, {
+    const path = `/api/v2/jobs/${jobId}/events`;
+    const response = await this.calls.send(path, {
       headers: { authorization: `Bearer ${this.target.apiKey}` },
       signal,
     });
     if (response.status !== 200 || response.body === null) {
-      await response.body?.cancel();
+      const status = await this.calls.refusal(path, response);
+      if (status !== null) this.history.found(jobId, status);
       return false;
     }
-    let ended = false;
-    let value = 0;
-    let text = '';
-    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
-      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-        const event = /^event: (\w+)\ndata: (.*)$/m.exec(text.slice(0, end));
-        text = text.slice(end + 2);
-        if (ended && event !== null) this.history.breach('end-is-last', jobId, `${event[1]} came after the end`);
-        if (event?.[1] === 'status') {
-          const job = JSON.parse(event[2] ?? '') as Job;
-          this.history.saw(jobId, job.status, null);
-          ended = isTerminal(job.status);
-        } else if (event?.[1] === 'progress') {
-          const progress = JSON.parse(event[2] ?? '') as Progress;
-          if (progress.value < value) {
-            this.history.breach('stream-never-goes-back', jobId, `sent ${value} and then ${progress.value}`);
-          }
-          value = progress.value;
-        }
-      }
-    }
-    return ended;
+    const read = new StreamReading(jobId, this.history);
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) read.take(chunk);
+    return read.hasEnded;
   }
 
   private async upload(): Promise<void> {

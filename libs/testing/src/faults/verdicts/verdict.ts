@@ -6,6 +6,7 @@ import type { SmtpSink } from '../../smtp-sink';
 import type { ErasureClient, History, HookReceiver, ModelClient, NoticeHistory, SpendHistory } from '../load';
 import { batchVerdicts, drainWebhooks, webhookVerdicts } from './batch-verdict';
 import { drainNotices, exportVerdict, noticeVerdicts } from './notice-verdict';
+import { clientVerdicts } from './client-verdict';
 import { drainMails, spendVerdicts } from './spend-verdict';
 import { reuseVerdict } from './reuse-verdict';
 import { verdictOf, type Verdict } from '../verdict-of';
@@ -78,7 +79,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
       await exportVerdict(client, evidence.hooks.accountId, evidence.notices, evidence.folder),
       ...(await spendVerdicts(client, evidence.spend.made, evidence.spend.mailServer)),
       ...(await evidence.erasures.verdicts(client)),
-      ...seen(history),
+      ...clientVerdicts(history),
       { invariant: 'processes-survive', checked: null, breaches: evidence.collapses.map(collapse) },
       await secrets(evidence),
       ...(await audits(evidence.auditors)),
@@ -200,32 +201,12 @@ async function uploads(client: pg.Client, history: History): Promise<Verdict> {
   return verdictOf('an upload that was answered is there', history.uploads.size, broken);
 }
 
-/** What clients saw themselves, by check. */
-function seen({ breaches, counts }: History): Verdict[] {
-  const names = [
-    'status-never-goes-back',
-    'progress-never-goes-back',
-    'stream-never-goes-back',
-    'end-is-last',
-    'accepted-cancel-ends-canceled',
-    'acknowledged-is-found',
-    'answers-are-json',
-    'errors-are-envelopes',
-  ];
-  const answers = counts.ok + counts.refused + counts.unknown;
-  return names.map((name) => ({
-    invariant: name,
-    checked: answers,
-    breaches: breaches.filter(({ check }) => check === name),
-  }));
-}
-
 function collapse(detail: string): Finding {
   return { check: 'processes-survive', subject: detail.split(' ')[0] ?? '', detail };
 }
 
 /** The canary in any file of the stack: data of PostgreSQL with its log, dumps of Redis, blobs, logs. */
-async function secrets({ folder, canary }: Evidence): Promise<Verdict> {
+async function secrets({ folder, canary, history }: Evidence): Promise<Verdict> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
@@ -233,7 +214,7 @@ async function secrets({ folder, canary }: Evidence): Promise<Verdict> {
   for (const file of files) {
     if (await contains(file, canary)) broken.push({ subject: file, detail: 'a forwarded credential is in this file' });
   }
-  return verdictOf('no secret on any disk', files.length, broken);
+  return verdictOf('no secret on any disk', files.length === 0 ? 0 : history.canaries, broken);
 }
 
 async function contains(file: string, text: string): Promise<boolean> {

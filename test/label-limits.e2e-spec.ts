@@ -1,7 +1,7 @@
 import { Comfy, type Job as ClientJob } from '@comfyorg/sdk';
 import { Prisma } from '@prisma/client';
 import type { BatchView, ErrorEnvelope, Job } from '@millrace/contracts';
-import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
+import { ApiClient, TestStack, eventually, onOneDay, type TestAccount } from '@millrace/testing';
 
 /*
  * Limits by label on a stack that runs: what a rule refuses a user of the account, and that it refuses no other. The official client
@@ -33,6 +33,7 @@ beforeAll(async () => {
   stack = await TestStack.start({ workers: 2 });
   process.env.COMFY_BASE_URL = stack.publicUrl;
 });
+beforeEach(() => onOneDay());
 beforeEach(async () => {
   account = await stack.createAccount();
   owner = new ApiClient(stack.publicUrl, account.apiKey);

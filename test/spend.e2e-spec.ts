@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Comfy } from '@comfyorg/sdk';
 import { Prisma } from '@prisma/client';
 import { newId, type ErrorEnvelope, type Job } from '@millrace/contracts';
-import { ApiClient, SmtpSink, TestStack, eventually, type TestAccount } from '@millrace/testing';
+import { ApiClient, SmtpSink, TestStack, eventually, onOneDay, type TestAccount } from '@millrace/testing';
 
 /*
  * What jobs may cost, on a stack that runs: an owner sets it, the official client meets it, and a receiver of webhooks and a mail server
@@ -64,6 +64,7 @@ beforeAll(async () => {
   stack = await TestStack.start({ settings });
   process.env.COMFY_BASE_URL = stack.publicUrl;
 }, LIMIT_MS);
+beforeEach(() => onOneDay());
 beforeEach(async () => {
   account = await stack.createAccount(100_000_000, { queue_limit: 100 });
   owner = new ApiClient(stack.publicUrl, account.apiKey);

@@ -21,6 +21,7 @@ export { KubernetesStandIn, STAND_IN_NAMESPACE, STAND_IN_TOKEN, type StandInOpti
 export { makeAccount, makePool, testBilling } from './factories';
 export { uploadModel, weightsOf } from './library-model';
 export { McpClient, type ToolSeen } from './mcp-client';
+export { onOneDay } from './one-day';
 export { readingRows, readingsOf, type Reading } from './plans';
 export { SmtpSink } from './smtp-sink';
 export { ScriptedPayments } from './scripted-payments';

@@ -1,3 +1,4 @@
+import { onOneDay } from '@millrace/testing';
 import { GRAPH, announceCatalogue } from '../fixtures/own-records';
 import { RunningApi } from '../fixtures/running-api';
 
@@ -18,6 +19,7 @@ beforeAll(async () => {
   api = await RunningApi.open();
   await announceCatalogue(api, api.env.MILLRACE_POOL ?? '');
 });
+beforeEach(() => onOneDay());
 beforeEach(async () => {
   owner = (await api.account({ limits: { queue_limit: 1_000 } })).key;
 });

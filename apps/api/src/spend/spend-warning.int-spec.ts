@@ -1,4 +1,4 @@
-import type { Answer, ApiClient } from '@millrace/testing';
+import { onOneDay, type Answer, type ApiClient } from '@millrace/testing';
 import { GRAPH, announceCatalogue } from '../fixtures/own-records';
 import { RunningApi } from '../fixtures/running-api';
 
@@ -11,6 +11,7 @@ beforeAll(async () => {
   api = await RunningApi.open();
   await announceCatalogue(api, api.env.MILLRACE_POOL ?? '');
 });
+beforeEach(() => onOneDay());
 beforeEach(async () => {
   owner = api.client((await api.account({ limits: { queue_limit: 1_000 } })).key);
 });

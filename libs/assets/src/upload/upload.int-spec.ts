@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { makeAccount } from '@millrace/testing';
+import { makeAccount, onOneDay } from '@millrace/testing';
 import { BlobRecordStore } from '../records/blob-record.store';
 import { MAX_UPLOAD_BYTES, createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import { dropStaged } from '../fixtures/drop-staged';
@@ -177,6 +177,8 @@ describe('an Idempotency-Key', () => {
 });
 
 describe("an account's bytes of a day", () => {
+  beforeEach(() => onOneDay());
+
   it('are counted, and the upload that would be too many is refused until the day is over', async () => {
     const limited = { uploadBytesPerDay: 2_500 };
     await here.upload(accountId, bytes(), {}, limited);

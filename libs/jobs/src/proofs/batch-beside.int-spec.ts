@@ -4,7 +4,7 @@ import { Prisma } from '@prisma/client';
 import pg from 'pg';
 import { AccountErasureStore, AccountStore } from '@millrace/accounts';
 import { newId } from '@millrace/contracts';
-import { createTestDatabase, eventually, testBilling, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, testBilling, onOneDay, type TestDatabase } from '@millrace/testing';
 import { JobAudit } from '../audit';
 import type { SubmittedBatch } from '../batches/batch-submissions.service';
 import { BatchWorld } from '../fixtures/batch-world';
@@ -21,6 +21,7 @@ let jobs: JobWorld;
 beforeAll(async () => {
   test = await createTestDatabase();
 });
+beforeEach(() => onOneDay());
 afterAll(() => test.drop());
 beforeEach(async () => {
   await openWorld();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
-import { createTestDatabase, makeAccount, readingRows, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, makeAccount, readingRows, onOneDay, type TestDatabase } from '@millrace/testing';
 import { LabelRuleStore, type LabelUse } from '../labels';
 import { RecountKeyCapsLoop, SpendCapStore, composeSpendCaps, sumUsage, type SpendCapDraft } from '../spend';
 
@@ -23,6 +23,7 @@ let keyId: string;
 beforeAll(async () => {
   test = await createTestDatabase(3);
 });
+beforeEach(() => onOneDay());
 afterAll(() => test.drop());
 beforeEach(async () => {
   accountId = await makeAccount(test.database);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { RefusedError, besideTransaction } from '@millrace/database';
-import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, onOneDay, type TestDatabase } from '@millrace/testing';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { endingOf } from '../fixtures/job-world';
 import { LabelRuleStore, composeLabelRules, labelRefusal } from '../labels';
@@ -17,6 +17,7 @@ let jobs: CreditJobs;
 beforeAll(async () => {
   test = await createTestDatabase(4);
 });
+beforeEach(() => onOneDay());
 beforeEach(async () => {
   jobs = await CreditJobs.make(test, 10_000_000n);
 });

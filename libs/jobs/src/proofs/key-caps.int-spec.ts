@@ -5,7 +5,7 @@ import { Prisma } from '@prisma/client';
 import pg from 'pg';
 import { newId } from '@millrace/contracts';
 import { RefusedError, besideTransaction } from '@millrace/database';
-import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, onOneDay, type TestDatabase } from '@millrace/testing';
 import { JobAudit } from '../audit';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { endingOf } from '../fixtures/job-world';
@@ -32,6 +32,7 @@ let jobs: CreditJobs;
 beforeAll(async () => {
   test = await createTestDatabase(4);
 });
+beforeEach(() => onOneDay());
 beforeEach(async () => {
   jobs = await CreditJobs.make(test, 10_000_000n);
 });

@@ -2,7 +2,7 @@ import { Prisma } from '@prisma/client';
 import { Refusal } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
 import { readSettings } from '@millrace/platform';
-import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, makeAccount, makePool, onOneDay, type TestDatabase } from '@millrace/testing';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { JobWorld, cloudScope, endingOf, type TestDraft } from '../fixtures/job-world';
 import { composeLabelRules, labelRefusal, retentionByLabel, type LabelUse } from '../labels';
@@ -19,6 +19,7 @@ let test: TestDatabase;
 beforeAll(async () => {
   test = await createTestDatabase(CONNECTIONS);
 });
+beforeEach(() => onOneDay());
 afterAll(() => test.drop());
 
 const none = {

@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import { RefusedError } from '@millrace/database';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, onOneDay, type TestDatabase } from '@millrace/testing';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { LabelRuleStore } from '../labels';
 import { SpendCapStore, NOTHING_SUMMED, composeSpendCaps } from '../spend';
@@ -12,6 +12,7 @@ let test: TestDatabase;
 beforeAll(async () => {
   test = await createTestDatabase();
 });
+beforeEach(() => onOneDay());
 afterAll(() => test.drop());
 
 /** A running job of an account with a daily cap, of which a later day has begun: there others were charged so much. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import { Refusal, newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, onOneDay, type TestDatabase } from '@millrace/testing';
 import { JobAudit } from '../audit';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { composeLabelRules, labelRefusal } from '../labels';
@@ -29,6 +29,7 @@ let test: TestDatabase;
 beforeAll(async () => {
   test = await createTestDatabase(CONNECTIONS);
 });
+beforeEach(() => onOneDay());
 afterAll(() => test.drop());
 
 const none: SpendCapDraft = {

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { besideTransaction, type Statements } from '@millrace/database';
-import { createTestDatabase, eventually, makePool, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, makePool, onOneDay, type TestDatabase } from '@millrace/testing';
 import { JobAudit } from '../audit';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { endingOf } from '../fixtures/job-world';
@@ -16,6 +16,7 @@ let test: TestDatabase;
 beforeAll(async () => {
   test = await createTestDatabase();
 });
+beforeEach(() => onOneDay());
 afterAll(() => test.drop());
 
 /** Begin `later` while the locks of `first` are held, and let it have them when it waits: its snapshot is older then. */

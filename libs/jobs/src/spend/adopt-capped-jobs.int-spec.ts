@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, makeAccount, makePool, onOneDay, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
 import { LabelRuleStore } from '../labels';
 import { AdoptCappedJobsLoop } from './adopt-capped-jobs.loop';
@@ -13,6 +13,7 @@ let test: TestDatabase;
 beforeAll(async () => {
   test = await createTestDatabase();
 });
+beforeEach(() => onOneDay());
 afterAll(() => test.drop());
 
 it('jobs are counted by every cap that is new, however many there are', async () => {

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
 import { newId } from '@millrace/contracts';
-import { createTestDatabase, eventually, makeAccount, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, makeAccount, onOneDay, type TestDatabase } from '@millrace/testing';
 import { labelLoops } from '../labels';
 import { composeSpendCaps } from './compose-spend';
 import { NOTHING_SUMMED } from './summed-usage.store';
@@ -16,6 +16,7 @@ let accountId: string;
 beforeAll(async () => {
   test = await createTestDatabase(4);
 });
+beforeEach(() => onOneDay());
 beforeEach(async () => {
   [sent, broken, accountId] = [[], null, await makeAccount(test.database, { micros: 1n })];
   whileMailing = () => Promise.resolve();

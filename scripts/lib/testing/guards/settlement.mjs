@@ -117,6 +117,20 @@ export const SETTLEMENT_GUARDS = [
     'at < now()',
     ['libs/billing/src/audit/ledger-audit.int-spec'],
   ),
+  of(
+    'a month is final when no posting of it can be under way',
+    'libs/billing/src/ledger/statement.ts',
+    'to.getTime() + SETTLED_AFTER_MS',
+    'to.getTime()',
+    ['libs/billing/src/ledger/statement.spec'],
+  ),
+  of(
+    'a table of usage is compared without jobs whose end may be under way',
+    'libs/billing/src/usage/usage.store.ts',
+    ' - make_interval(mins => ${SETTLED_MINUTES}::int) AS at',
+    ' AS at',
+    ['libs/billing/src/usage/usage-groups.int-spec'],
+  ),
   of('usage is summed up to what may still be committed', SUMMED_USAGE, ' - ${SETTLED_AFTER}) AS until', ') AS until', [
     'libs/jobs/src/proofs/cap-sums.int-spec',
   ]),

@@ -249,6 +249,16 @@ describe('a cap that is used up', () => {
     expect(await statuses(jobs)).toEqual(['succeeded', 'canceled']);
   });
 
+  it('stops no job that costs nothing', async () => {
+    const jobs = await make();
+    await submit(jobs, 50_000n);
+    await run(jobs, 50_000);
+    await jobs.world.submit({ holdMicros: 0n, priceMicrosPerSecond: 0n });
+    await cap(jobs, { dailyMicros: 40_000n, dailyAtCap: 'stop' });
+    await loopOf(jobs).runOnce();
+    expect(await statuses(jobs)).toEqual(['succeeded', 'queued']);
+  });
+
   it('lets what runs finish, and refuses more', async () => {
     const jobs = await make();
     await cap(jobs, { dailyMicros: 50_000n, dailyAtCap: 'finish' });

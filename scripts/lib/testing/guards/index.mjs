@@ -15,7 +15,7 @@ import { BATCH_GUARDS, RETRY_GUARDS } from './retries.mjs';
 import { TURN_GUARDS } from './turns.mjs';
 import { PRIVACY_GUARDS } from './privacy.mjs';
 import { REUSE_GUARDS } from './reuse.mjs';
-import { SETTLEMENT_GUARDS } from './settlement.mjs';
+import { CREDIT_GUARDS, SETTLEMENT_GUARDS } from './settlement.mjs';
 import { SUB_KEY_GUARDS } from './sub-keys.mjs';
 import { UPLOAD_GUARDS } from './uploads.mjs';
 import { EXPORT_GUARDS } from './exports.mjs';
@@ -34,6 +34,7 @@ export const GUARDS = [
   ...FLEET_GUARDS,
   ...GATEWAY_GUARDS,
   ...UPLOAD_GUARDS,
+  ...CREDIT_GUARDS,
   ...DAMAGE_GUARDS,
   ...SESSION_GUARDS,
   ...SUB_KEY_GUARDS,

@@ -15,6 +15,16 @@ const PIPELINES = ['apps/worker/src/attempt/output-pipeline.spec'];
 const LEDGER_DAYS = 'libs/billing/src/ledger/ledger-days.store.ts';
 const AUDIT_SPANS = 'libs/billing/src/audit/audit-span.store.ts';
 const SUMMED_USAGE = 'libs/jobs/src/spend/summed-usage.store.ts';
+const TOP_UPS = 'libs/billing/src/payments/top-up.store.ts';
+const PAYMENTS = 'libs/billing/src/payments/payments.service.ts';
+const CREDITS = 'libs/billing/src/credits/credits.service.ts';
+const POSTINGS = 'libs/billing/src/ledger/posting.store.ts';
+const EXPORTS = 'libs/billing/src/exports/export.store.ts';
+const CAPS = 'libs/jobs/src/spend/spend-cap.store.ts';
+const BUYING = ['apps/api/src/credits/top-ups.int-spec', 'libs/billing/src/payments/payments.int-spec'];
+const CHANGING = ['apps/api/src/credits/credits.int-spec', 'libs/billing/src/credits/sweeps.int-spec'];
+const EXPORTING = ['libs/billing/src/exports/daily-exports.int-spec'];
+const CAPPING = ['libs/jobs/src/proofs/spend-caps.int-spec', 'libs/jobs/src/proofs/late-days.int-spec'];
 
 /** Of what a job can cost, what an ending costs, what is delivered then, and what is written of it into the ledger. @type {Guard[]} */
 export const SETTLEMENT_GUARDS = [
@@ -144,4 +154,68 @@ export const SETTLEMENT_GUARDS = [
     'ALTER TABLE ledger_entries DROP CONSTRAINT ledger_entries_rules_check',
     LEDGER_RULES,
   ),
+];
+
+/** Of credits that are bought, given and taken back, and of whose they are. @type {Guard[]} */
+export const CREDIT_GUARDS = [
+  of(
+    'an account leaves few orders unpaid',
+    TOP_UPS,
+    "interval '1 hour') < ${most}",
+    "interval '1 hour') < 1000000",
+    BUYING,
+  ),
+  of(
+    'an account finds its own top-ups alone',
+    TOP_UPS,
+    'findFirst({ where: { id, accountId } })',
+    'findFirst({ where: { id } })',
+    BUYING,
+  ),
+  of('another amount than was ordered buys nothing', PAYMENTS, 'notice.amountMinor !== priceMinor || ', '', BUYING),
+  of('an amount in another currency buys nothing', PAYMENTS, ' || notice.currency !== currency', '', BUYING),
+  of(
+    'a refund that was undone stays so',
+    TOP_UPS,
+    'undone = r.undone OR EXCLUDED.undone',
+    'undone = EXCLUDED.undone',
+    BUYING,
+  ),
+  of('a refund that was undone takes back nothing', TOP_UPS, 'currency, undone: false }', 'currency }', BUYING),
+  of(
+    'a transaction of another account is not corrected',
+    POSTINGS,
+    'o.account_id = ${accountId}::uuid AND o.id',
+    'o.id',
+    CHANGING,
+  ),
+  of(
+    'no more is given back than was charged',
+    CREDITS,
+    "assertWithin(amountMicros, rest, 'was charged",
+    "void (amountMicros, rest, 'was charged",
+    CHANGING,
+  ),
+  of(
+    "a day's usage is of its account",
+    EXPORTS,
+    'WHERE account_id = ${accountId}::uuid AND finished_at >= ${after?.at',
+    'WHERE finished_at >= ${after?.at',
+    EXPORTING,
+  ),
+  of(
+    "a day's ledger is of its account",
+    EXPORTS,
+    'WHERE t.account_id = ${accountId}::uuid AND t.at >= ${after?.at',
+    'WHERE t.at >= ${after?.at',
+    EXPORTING,
+  ),
+  of(
+    'a count of the next day is not replaced by one of this',
+    CAPS,
+    'WHERE (u.day = excluded.day + 1) IS NOT TRUE`',
+    '`',
+    CAPPING,
+  ),
+  of('jobs that cost nothing are not stopped by a cap', CAPS, ' AND j.held_micros > 0 AND', ' AND', CAPPING),
 ];

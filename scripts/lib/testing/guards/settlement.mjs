@@ -194,7 +194,7 @@ export const CREDIT_GUARDS = [
     CREDITS,
     "assertWithin(amountMicros, rest, 'was charged",
     "void (amountMicros, rest, 'was charged",
-    CHANGING,
+    ['libs/jobs/src/proofs/take-backs.int-spec'],
   ),
   of(
     "a day's usage is of its account",

@@ -25,7 +25,7 @@ function makeDispatcher(turn: Turn): {
     },
     { list: () => Promise.resolve([]) },
     { find: () => Promise.resolve({ lookAhead: 2 } as never) },
-    { capacity: () => Promise.resolve(1) },
+    { room: () => Promise.resolve(1) },
     {} as never,
     createLogger('test', 'silent'),
     { modelWaitSeconds: 10 },

@@ -1004,11 +1004,26 @@ CREATE OR REPLACE FUNCTION public.withdraw_outputs(job uuid)
 AS $function$
 DECLARE
     last_billed CONSTANT smallint := coalesce((SELECT max(t.attempt) FROM job_attempts t WHERE t.job_id = job AND t.billed_ms > 0), 0);
+BEGIN
+    RETURN withdraw_outputs_after(job, last_billed);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.withdraw_outputs_after(of_job uuid, kept integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
     withdrawn integer;
 BEGIN
-    UPDATE assets a SET expires_at = now() FROM job_outputs o
-    WHERE o.job_id = job AND a.id = o.asset_id AND (a.expires_at IS NULL OR a.expires_at > now()) AND o.attempt > last_billed;
-    DELETE FROM job_outputs o WHERE o.job_id = job AND o.attempt > last_billed;
+    UPDATE assets a SET expires_at = now() FROM (
+        SELECT m.id FROM assets m
+        WHERE m.job_id = of_job AND (m.expires_at IS NULL OR m.expires_at > now())
+          AND coalesce(m.attempt, (SELECT o.attempt FROM job_outputs o WHERE o.asset_id = m.id), 0) > kept
+        ORDER BY m.id FOR NO KEY UPDATE
+    ) locked WHERE a.id = locked.id;
+    DELETE FROM job_outputs o USING assets a
+    WHERE o.job_id = of_job AND a.id = o.asset_id AND coalesce(a.attempt, o.attempt) > kept;
     GET DIAGNOSTICS withdrawn = ROW_COUNT;
     RETURN withdrawn;
 END
@@ -1114,6 +1129,7 @@ CREATE TABLE assets (
     created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     expires_at timestamp(3) with time zone,
     labels jsonb,
+    attempt smallint,
     CONSTRAINT assets_pkey PRIMARY KEY (id)
 );
 
@@ -2170,6 +2186,7 @@ CREATE INDEX api_keys_member_id_idx ON public.api_keys USING btree (member_id);
 CREATE INDEX api_keys_parent_id_idx ON public.api_keys USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX assets_account_id_hash_idx ON public.assets USING btree (account_id, hash);
 CREATE INDEX assets_expiry_idx ON public.assets USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX assets_job_idx ON public.assets USING btree (job_id) WHERE (job_id IS NOT NULL);
 CREATE INDEX assets_labels_idx ON public.assets USING gin (labels jsonb_path_ops) WHERE (labels IS NOT NULL);
 CREATE INDEX assets_outputs_idx ON public.assets USING btree (account_id, created_at, id) WHERE (job_id IS NOT NULL);
 CREATE INDEX assets_uploads_idx ON public.assets USING btree (account_id, created_at, id) WHERE (job_id IS NULL);

@@ -8,7 +8,7 @@ import type { Statements } from './database';
  * The migration that this version of the code needs. Later ones only add (expand, backfill, contract), so a process of
  * this version keeps working on them.
  */
-export const REQUIRED_MIGRATION = '20270124020000_redact_pairs';
+export const REQUIRED_MIGRATION = '20270125040200_withdrawn_outputs';
 
 const LOOK_EVERY_MS = 100;
 

@@ -11,4 +11,4 @@ export { blobKey, blobOfKey, damageOf, type BlobDamage, type BlobRef, type Store
 export { baseName, isPlainText, readFilePath } from './file-path';
 export { RESERVED_SECONDS, storageFull, StorageQuota, type Reservation } from './storage-quota.service';
 export { STORAGE_FULL, storageNotFullPart, storagesNotFullPart, StorageStore } from './storage.store';
-export { mintOutputPart, retireAssetPart, type OutputAsset } from './output-asset.store';
+export { mintOrKeepOutputPart, mintOutputPart, type OutputAsset } from './output-asset.store';

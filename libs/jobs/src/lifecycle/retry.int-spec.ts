@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import { LedgerStore } from '@millrace/billing';
 import { newId, type JobErrorCode, type RetryPolicy } from '@millrace/contracts';
@@ -160,6 +160,21 @@ describe('a job with a retry policy', () => {
     expect(await attemptsOf(job)).toMatchObject([{ charge: 'charged' }, { charge: 'not_charged' }]);
   });
 
+  it.each([
+    ['the same again', 'same', 'same', 1],
+    ['another in its place', 'one', 'another', 0],
+  ])('keeps what was paid for when a later attempt that costs nothing made %s', async (_what, first, second, shown) => {
+    const job = await world.submit({ retry: { ...POLICY, max: 1 } });
+    const paid = await run(job);
+    const assetId = await output(paid, 1, first);
+    await fail(paid, 1_000);
+    const free = await runAgain(job);
+    await output(free, 1, second);
+    await lifecycle.finish(free, failed('output_storage_error', 900, 'output_not_stored'));
+    expect(await test.database.models.jobOutput.count({ where: { jobId: job.id } })).toBe(shown);
+    expect(await keptAssets(job)).toEqual([assetId]);
+  });
+
   it('is billed for engine time that was lost when the policy takes over, and once', async () => {
     const job = await world.submit();
     for (const engineMs of [3_000, 1_000, 2_000]) {
@@ -307,11 +322,15 @@ describe('a job with a retry policy', () => {
   });
 });
 
-/** The attempt records an output. */
-async function output(claimed: ClaimedAttempt, node = 1): Promise<void> {
+/** The attempt records an output. @returns the asset that it would be, unless it is one that is there. */
+async function output(claimed: ClaimedAttempt, node = 1, text = newId()): Promise<string> {
   const { accountId } = claimed;
-  const hash = `blake3:${randomBytes(32).toString('hex')}`;
-  const { createdAt: bornAt } = await test.database.models.blob.create({ data: { accountId, hash, sizeBytes: 1n } });
+  const hash = `blake3:${createHash('sha256').update(text).digest('hex')}`;
+  const { createdAt: bornAt } = await test.database.models.blob.upsert({
+    where: { accountId_hash: { accountId, hash } },
+    create: { accountId, hash, sizeBytes: 1n },
+    update: {},
+  });
   const asset = { id: newId(), blob: { accountId, hash, bornAt }, contentType: 'text/plain', name: `${node}.txt` };
   const outputs = new OutputStore({ maxOutputsPerJob: 10 });
   await outputs.record(test.database, claimed, {
@@ -321,4 +340,11 @@ async function output(claimed: ClaimedAttempt, node = 1): Promise<void> {
     type: 'text',
     asset,
   });
+  return asset.id;
+}
+
+/** What of all that a job made has not expired. */
+async function keptAssets({ id: jobId }: TestDraft): Promise<string[]> {
+  const where = { jobId, expiresAt: { gt: new Date() } };
+  return (await test.database.models.asset.findMany({ where })).map(({ id }) => id);
 }

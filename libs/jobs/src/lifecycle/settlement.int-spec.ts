@@ -267,6 +267,17 @@ describe('what the table says is delivered', () => {
     expect(await isDelivered(claimed, assetId)).toBe(true);
   });
 
+  it('of a job that is not charged: nothing, also of what a later attempt replaced', async () => {
+    const lost = await running();
+    const replaced = await made(lost);
+    await giveUpAttempt(test.database, lost, 0);
+    const claimed = await world.start(lost);
+    const assetId = await made(claimed);
+    await world.end(claimed, endingOf('output_not_stored'));
+    expect(await isDelivered(claimed, assetId)).toBe(false);
+    expect(await isDelivered(claimed, replaced)).toBe(false);
+  });
+
   it('of a job that is not charged: nothing, also of what was recorded while its end waited', async () => {
     const claimed = await running();
     let ending: Promise<unknown> = Promise.resolve();

@@ -1,4 +1,4 @@
-import { mintOutputPart, retireAssetPart, type OutputAsset } from '@millrace/assets';
+import { mintOrKeepOutputPart, type OutputAsset } from '@millrace/assets';
 import type { OutputType } from '@millrace/contracts';
 import { composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
@@ -30,30 +30,25 @@ export class OutputStore {
 
   /**
    * Record an output in one statement: its blob is kept, its asset made, and the output takes the place of the one that was
-   * recorded there before, and of what an earlier attempt recorded under its name: a job shows each name once. Their assets expire.
-   * The parts form a chain, so that locks are always taken in one order: job, blob, the assets replaced, the output.
+   * recorded there before, and of what an earlier attempt recorded under its name: a job shows each name once. Their assets stay until the
+   * job expires, because events and polls have named them; the same output made again keeps its asset.
+   * The parts form a chain, so that locks are always taken in one order: job, blob, asset, output.
    *
    * The lock of the job keeps its lease where it is, so that an attempt has what those before it recorded in its snapshot,
    * and lets one record after the other: two upserts that begin to insert at once, the name's index would refuse. An
-   * attempt may do so, where an answer was lost on the way: what the first try put is neither seen nor retired by a second
-   * that began before and waited for it, and an upsert would lay itself over it all the same.
+   * attempt may do so, where an answer was lost on the way: what the first try put is not seen by a second that began before and waited
+   * for it, and an upsert would lay itself over it all the same.
    *
    * @throws RefusedError OUTPUT_OVERTAKEN then: a statement that begins now sees it. TOO_MANY_OUTPUTS; ConstraintError where the
    * id of the node or the name is too long to be indexed.
    */
   async record(statements: Statements, fence: Fence, output: OutputRow): Promise<RecordedOutput> {
     const job = jobPart(fence, output, this.settings.maxOutputsPerJob);
-    const asset = mintOutputPart(output.asset, job);
-    const replaced = replacedPart(output, job, asset);
-    const retired = retireAssetPart(replaced);
-    const namesake = namesakePart({ replaced, retired });
-    const recorded = outputPart(output, { job, asset, replaced, retired });
+    const place = placePart(output, job);
+    const asset = mintOrKeepOutputPart(output.asset, job, place);
+    const parts = [namesakePart(output, job, asset), outputPart(output, { job, asset, place })];
     const [row] = await statements.rows<{ assetId: string | null }>(
-      composeStatement([
-        retired,
-        namesake,
-        recorded,
-      ])`SELECT asset.id AS asset_id FROM ${job} job LEFT JOIN ${asset} asset ON true`,
+      composeStatement(parts)`SELECT asset.id AS asset_id FROM ${job} job LEFT JOIN ${asset} asset ON true`,
     );
     if (row === undefined) return 'lease_lost';
     return row.assetId === null ? 'blob_gone' : 'recorded';
@@ -75,51 +70,44 @@ function jobPart(
       AND ${holdsFence(fence)} FOR NO KEY UPDATE`;
 }
 
-type ReplacedColumn = 'account_id' | 'asset_id' | 'is_place';
-
-/**
- * What was recorded for the place, and what an earlier attempt recorded under the name, once the new asset is there. Names that differ in
- * case alone are one: many systems have one file for them.
- */
-function replacedPart(
-  { nodeId, nodeIndex, asset: { name } }: OutputRow,
-  job: StatementPart<'id' | 'account_id' | 'attempt'>,
-  asset: StatementPart,
-): StatementPart<ReplacedColumn> {
-  return statementPart<ReplacedColumn>('replaced')`
-    SELECT job.account_id, o.asset_id, (o.node_id, o.node_index) = (${nodeId}, ${nodeIndex}) AS is_place
-    FROM ${asset}, ${job} job JOIN job_outputs o ON o.job_id = job.id
-    WHERE (o.node_id, o.node_index) = (${nodeId}, ${nodeIndex}) OR (o.attempt < job.attempt AND lower(o.name) = lower(${name}::text))`;
+/** What was recorded for the place before. */
+function placePart({ nodeId, nodeIndex }: OutputRow, job: StatementPart<'id'>): StatementPart<'asset_id'> {
+  return statementPart<'asset_id'>('place')`
+    SELECT o.asset_id FROM ${job} job JOIN job_outputs o ON o.job_id = job.id
+    WHERE o.node_id = ${nodeId} AND o.node_index = ${nodeIndex}`;
 }
 
-/** Takes what had the name in another place off its job, once its asset is locked. */
-function namesakePart({ replaced, retired }: Pick<RecordedParts, 'replaced' | 'retired'>): StatementPart {
+/**
+ * Takes off its job what an earlier attempt recorded under the name in another place. Names that differ in case alone are one: many
+ * systems have one file for them.
+ */
+function namesakePart(
+  { nodeId, nodeIndex, asset: { name } }: OutputRow,
+  job: StatementPart<'id' | 'attempt'>,
+  asset: StatementPart,
+): StatementPart {
   return statementPart('namesake')`
-    DELETE FROM job_outputs o USING ${replaced} r CROSS JOIN (SELECT count(*) FROM ${retired}) AS locked
-    WHERE o.asset_id = r.asset_id AND NOT r.is_place`;
+    DELETE FROM job_outputs o USING ${job} job, ${asset} asset
+    WHERE o.job_id = job.id AND (o.node_id, o.node_index) <> (${nodeId}, ${nodeIndex})
+      AND o.attempt < job.attempt AND lower(o.name) = lower(${name}::text)`;
 }
 
 /** What the output's own part reads. */
 interface RecordedParts {
   job: StatementPart<'id' | 'attempt'>;
   asset: StatementPart<'id'>;
-  replaced: StatementPart<ReplacedColumn>;
-  retired: StatementPart;
+  place: StatementPart<'asset_id'>;
 }
 
-/**
- * Written after the replaced assets are locked, because who deletes one of them locks it first and then looks for outputs.
- */
 function outputPart(
   { nodeId, nodeIndex, ordinal, type, asset: { name } }: OutputRow,
-  { job, asset, replaced, retired }: RecordedParts,
+  { job, asset, place }: RecordedParts,
 ): StatementPart {
   return statementPart('output')`
     INSERT INTO job_outputs AS o (job_id, node_id, node_index, attempt, ordinal, name, type, asset_id)
-    SELECT job.id, ${nodeId}, ${nodeIndex}, job.attempt, ${ordinal}, ${name}, ${type}, asset.id
-    FROM ${job} job, ${asset} asset, (SELECT count(*) FROM ${retired}) AS locked
+    SELECT job.id, ${nodeId}, ${nodeIndex}, job.attempt, ${ordinal}, ${name}, ${type}, asset.id FROM ${job} job, ${asset} asset
     ON CONFLICT (job_id, node_id, node_index) DO UPDATE
       SET attempt = excluded.attempt, ordinal = excluded.ordinal, name = excluded.name, type = excluded.type,
           asset_id = excluded.asset_id
-      WHERE o.asset_id = (SELECT asset_id FROM ${replaced} WHERE is_place) OR refuse(${OUTPUT_OVERTAKEN})`;
+      WHERE o.asset_id = (SELECT asset_id FROM ${place}) OR refuse(${OUTPUT_OVERTAKEN})`;
 }

@@ -1,6 +1,14 @@
 import { Prisma } from '@prisma/client';
+import { newId } from '@millrace/contracts';
 import { LOOKED_AT } from '@millrace/database';
-import { createTestDatabase, makeAccount, readingsOf, type Reading, type TestDatabase } from '@millrace/testing';
+import {
+  createTestDatabase,
+  makeAccount,
+  makePool,
+  readingsOf,
+  type Reading,
+  type TestDatabase,
+} from '@millrace/testing';
 import { AssetListStore, type AssetFilter } from './asset-list.store';
 import type { AssetRecord } from './asset';
 import { wholeAccount } from './asset-scope.store';
@@ -96,6 +104,23 @@ describe('a page of assets', () => {
     const readings = await readingsOfAssets(filter);
     expect(readings.map(({ node }) => node)).toEqual(['Index Scan']);
     expect(seenBy(readings)).toBeLessThan(4 * PAGE);
+  });
+
+  it('of the outputs of a sub-key is read by what its jobs made, not by what the account has', async () => {
+    const { poolId } = await makePool(test.database);
+    await test.database.models.accountQueue.create({ data: { poolId, accountId, runningLimit: 1 } });
+    const own = { id: newId(), accountId, poolId, surface: 'cloud', maxAttempts: 1, metadata: { user: 'ada' } };
+    const { id: jobId } = await test.database.models.job.create({
+      data: { ...own, deadlineAt: at(0), expiresAt: at(0) },
+    });
+    const mine = await pagesOf({ limit: 3 });
+    const ids = (mine[0] ?? []).map(({ id }) => id);
+    await test.database.execute(Prisma.sql`
+      UPDATE assets SET job_id = ${jobId}::uuid WHERE id = ANY(${ids}::uuid[])`);
+    const sql = store.listSql({ accountId, labels: { user: 'ada' } }, filterOf({}));
+    const readings = await readingsOf(test.database, sql, 'assets');
+    expect(readings.map(({ index }) => index)).toEqual(['assets_job_idx']);
+    expect(seenBy(readings)).toBe(ids.length);
   });
 
   it('of a type that is rare looks at a thousand rows, and says where it goes on', async () => {

@@ -61,6 +61,13 @@ describe('an output of a job with labels', () => {
     expect(await listed(of('ada'), 'upload')).toEqual([]);
   });
 
+  it('is listed for that sub-key, too, when its job no longer shows it', async () => {
+    const assetId = await makeOutput('ada', 'replaced');
+    await world.database.models.jobOutput.delete({ where: { assetId } });
+    expect(await listed(of('ada'), 'output')).toEqual([assetId]);
+    expect(await listed(of('bob'), 'output')).toEqual([]);
+  });
+
   it('has bytes that another sub-key finds only once it has uploaded them itself', async () => {
     const id = await makeOutput('ada', 'the same bytes');
     const { blob } = await here.assets.get(of('ada'), id);

@@ -39,7 +39,7 @@ function withLabels(isOfAccount: Prisma.Sql, labels: JobMetadata | null): Prisma
 export const isListed = {
   upload: ({ labels }: AssetScope): Prisma.Sql =>
     Prisma.sql`a.labels @> ${JSON.stringify(labels)}::jsonb AND a.labels IS NOT NULL`,
-  output: ({ accountId, labels }: AssetScope): Prisma.Sql => Prisma.sql`a.id IN (
-    SELECT o.asset_id FROM jobs j JOIN job_outputs o ON o.job_id = j.id
+  output: ({ accountId, labels }: AssetScope): Prisma.Sql => Prisma.sql`a.job_id IN (
+    SELECT j.id FROM jobs j
     WHERE j.account_id = ${accountId}::uuid AND j.metadata @> ${JSON.stringify(labels)}::jsonb AND j.metadata <> '{}'::jsonb)`,
 };

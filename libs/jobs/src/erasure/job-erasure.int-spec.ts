@@ -39,6 +39,17 @@ async function endedWith(outputs: readonly number[]): Promise<string> {
   return accountId;
 }
 
+it('what a job no longer shows is erased with it: outputs of an attempt that was lost', async () => {
+  const accountId = await endedWith([3]);
+  const store = new JobErasureStore();
+  const [jobId = ''] = await store.listEnded(test.database, accountId, ACCOUNT, LIMIT);
+  await test.database.execute(Prisma.sql`DELETE FROM job_outputs WHERE job_id = ${jobId}::uuid AND node_index > 1`);
+  const { outputIds } = await test.database.transaction((tx) => store.delete(tx, accountId, [jobId]));
+  const made = await test.database.models.asset.findMany({ where: { jobId } });
+  expect(outputIds.sort()).toEqual(made.map(({ id }) => id).sort());
+  expect(outputIds).toHaveLength(3);
+});
+
 it('jobs are erased as many at a time as have few thousand outputs together, and at least one', async () => {
   const accountId = await endedWith([2_000, 2_500, 1_000, 6_000, 10]);
   const store = new JobErasureStore();

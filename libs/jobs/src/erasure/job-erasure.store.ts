@@ -10,7 +10,7 @@ export interface LiveJob extends JobPlace {
 
 /** What belonged to jobs that were deleted. */
 export interface DeletedJobs {
-  /** Assets that they made. */
+  /** Assets that they made, also those that they no longer showed. */
   outputIds: string[];
   /** Batches of which nothing is left. */
   batchIds: string[];
@@ -41,7 +41,7 @@ export class JobErasureStore {
       WHERE ${isOf(accountId, subject)} AND j.status IN ('queued', 'running') ORDER BY j.id LIMIT ${limit}`);
   }
 
-  /** Jobs that have ended, at most `limit`, and as many as have `OUTPUTS` outputs together; at least one. */
+  /** Jobs that have ended, at most `limit`, and as many as have made `OUTPUTS` outputs together; at least one. */
   async listEnded(
     statements: Statements,
     accountId: string,
@@ -51,7 +51,7 @@ export class JobErasureStore {
     const rows = await statements.rows<{ id: string }>(Prisma.sql`
       SELECT id FROM (
         SELECT e.id, row_number() OVER (ORDER BY e.id) AS nth, sum(e.outputs) OVER (ORDER BY e.id) AS outputs_so_far FROM (
-          SELECT j.id, (SELECT count(*) FROM job_outputs o WHERE o.job_id = j.id) AS outputs
+          SELECT j.id, (SELECT count(*) FROM assets a WHERE a.job_id = j.id) AS outputs
           FROM jobs j WHERE ${isOf(accountId, subject)} AND j.delivery = 'done' LIMIT ${limit}
         ) e
       ) sums WHERE nth = 1 OR outputs_so_far <= ${OUTPUTS}`);
@@ -73,7 +73,7 @@ export class JobErasureStore {
       WHERE id = ANY(${[...jobIds]}::uuid[]) AND account_id = ${accountId}::uuid AND (delivery || '') = 'done' ORDER BY id FOR UPDATE`);
     const ids = jobs.map(({ id }) => id);
     const outputs = await tx.rows<{ assetId: string }>(Prisma.sql`
-      SELECT asset_id FROM job_outputs WHERE job_id = ANY(${ids}::uuid[])`);
+      SELECT id AS asset_id FROM assets WHERE job_id = ANY(${ids}::uuid[]) AND account_id = ${accountId}::uuid`);
     await tx.execute(Prisma.sql`DELETE FROM jobs WHERE id = ANY(${ids}::uuid[])`);
     const batchIds = [...new Set(jobs.flatMap(({ batchId }) => batchId ?? []))];
     return {

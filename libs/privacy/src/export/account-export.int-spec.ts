@@ -42,6 +42,31 @@ async function pagesOf(accountId: string): Promise<number[][]> {
   }
 }
 
+it('the outputs of an export are all that its ended jobs made and that is still there, also what they no longer show', async () => {
+  const accountId = await jobsOf([{ graph: 1, log: 0 }]);
+  const { asset, blob, job, jobOutput } = test.database.models;
+  const { id: jobId } = await job.findFirstOrThrow({ where: { accountId } });
+  const data = { status: 'canceled', delivery: 'done', seq: 2, chargedMicros: 0n, completedAt: new Date() };
+  await job.update({ where: { id: jobId }, data });
+  const hash = `blake3:${'a'.repeat(64)}`;
+  await blob.create({ data: { accountId, hash, sizeBytes: 1n } });
+  const make = async (filePath: string, expiresInMs: number): Promise<string> => {
+    const own = { id: newId(), accountId, jobId, hash, sizeBytes: 1n, contentType: 'text/plain', filePath, attempt: 1 };
+    return (await asset.create({ data: { ...own, expiresAt: new Date(Date.now() + expiresInMs) } })).id;
+  };
+  const [replaced, shown] = [await make('replaced.txt', 60_000), await make('shown.txt', 60_000)];
+  await make('withdrawn.txt', -60_000);
+  const place = { nodeId: '1', nodeIndex: 0, attempt: 2, ordinal: 0, name: 'shown.txt', type: 'text' };
+  await jobOutput.create({ data: { jobId, assetId: shown, ...place } });
+  const page = { accountId, jobIds: [jobId], limit: LIMIT };
+  expect(await new AccountExportStore().outputs(test.database, page)).toMatchObject([
+    { assetId: replaced, jobId, name: 'replaced.txt' },
+    { assetId: shown, jobId, name: 'shown.txt' },
+  ]);
+  const another = { ...page, accountId: await makeAccount(test.database) };
+  expect(await new AccountExportStore().outputs(test.database, another)).toEqual([]);
+});
+
 describe('a page of the jobs of an export', () => {
   it('has no more bytes than are counted for it, and at least one job', async () => {
     const large = { graph: JOBS_PAGE_BYTES, log: JOBS_PAGE_BYTES };

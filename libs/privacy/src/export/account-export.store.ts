@@ -186,16 +186,18 @@ export class AccountExportStore {
     return statements.rows(FILES[name](page));
   }
 
-  /** Outputs of ended jobs, in the order of their jobs and their own. */
+  /** Outputs of ended jobs, also those that their jobs no longer show, in the order of their jobs and their own. */
   async outputs(
     statements: Statements,
     page: Omit<PageOf, 'after'> & { jobIds: readonly string[] },
   ): Promise<ExportedOutput[]> {
     return statements.rows(Prisma.sql`
-      SELECT o.asset_id, o.job_id, o.name, a.hash, a.size_bytes::float8, a.content_type, a.created_at AS at
-      FROM job_outputs o JOIN assets a ON a.id = o.asset_id JOIN jobs j ON j.id = o.job_id
-      WHERE o.job_id = ANY(${[...page.jobIds]}::uuid[]) AND j.account_id = ${page.accountId}::uuid AND j.delivery = 'done'
-      ORDER BY o.job_id, o.attempt, o.ordinal`);
+      SELECT a.id AS asset_id, a.job_id, coalesce(o.name, a.file_path, '') AS name, a.hash, a.size_bytes::float8, a.content_type,
+        a.created_at AS at
+      FROM assets a JOIN jobs j ON j.id = a.job_id LEFT JOIN job_outputs o ON o.asset_id = a.id
+      WHERE a.job_id = ANY(${[...page.jobIds]}::uuid[]) AND j.account_id = ${page.accountId}::uuid AND j.delivery = 'done'
+        AND (o.asset_id IS NOT NULL OR a.expires_at > now())
+      ORDER BY a.job_id, coalesce(o.attempt, a.attempt, 0), o.ordinal, a.id`);
   }
 
   /** The ids of the next jobs. */

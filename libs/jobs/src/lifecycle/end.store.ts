@@ -80,9 +80,18 @@ export function runPart(guard: Prisma.Sql, ending: JobEnding): StatementPart<Bil
  * The outputs of a job with a price that is not charged are withdrawn, once the job is locked: `j` as the end writes it and
  * `old` as it was. A function does so, which sees what was recorded while the statement waited for the lock.
  */
-export function withdrawal(ending: JobEnding): Prisma.Sql {
+function withdrawal(ending: JobEnding): Prisma.Sql {
+  return withdrawn(ending, Prisma.sql`withdraw_outputs(j.id)`);
+}
+
+/** Of a job that is tried again, the outputs of the attempt that ended alone: its end decides what those before it cost, and with that of their outputs. */
+export function attemptWithdrawal(ending: JobEnding): Prisma.Sql {
+  return withdrawn(ending, Prisma.sql`withdraw_outputs_after(j.id, j.attempt - 1)`);
+}
+
+function withdrawn(ending: JobEnding, withdraw: Prisma.Sql): Prisma.Sql {
   if (SETTLEMENT[ending.ending] === 'billable') return Prisma.sql`NULL`;
-  return Prisma.sql`CASE WHEN old.is_waived AND j.price_micros_per_second > 0 THEN withdraw_outputs(j.id) END`;
+  return Prisma.sql`CASE WHEN old.is_waived AND j.price_micros_per_second > 0 THEN ${withdraw} END`;
 }
 
 /** How many nodes the engine had in its cache; null where no worker reports it. */

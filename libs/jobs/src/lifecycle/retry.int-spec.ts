@@ -188,6 +188,35 @@ describe('a job with a retry policy', () => {
     expect(await attemptsOf(job)).toMatchObject([charged, not, not, charged]);
   });
 
+  it.each<[string, (job: TestDraft) => Promise<MovedJob | null>]>([
+    [
+      'is canceled in the pause',
+      async (job) => {
+        await lifecycle.cancel(cloudScope(job.accountId), job.id);
+        return null;
+      },
+    ],
+    ['fails next', async (job) => lifecycle.finish(await runAgain(job), failed('engine_error', 500, 'engine_failed'))],
+  ])('keeps what a lost engine made, which is billed where it %s', async (_what, end) => {
+    const job = await world.submit({ retry: { ...POLICY, max: 1, on: ['output_storage_error'] } });
+    const first = await run(job);
+    const lost = await output(first);
+    await lifecycle.giveUp(first, { by: 'engine', reason: 'it ended', engineMs: 9_000 });
+    const second = await run(job);
+    await output(second, 2);
+    await lifecycle.finish(second, failed('output_storage_error', 900, 'output_not_stored'));
+    expect(await keptAssets(job)).toEqual([lost]);
+    await end(job);
+    expect(await test.database.models.job.findUniqueOrThrow({ where: { id: job.id } })).toMatchObject({
+      delivery: 'done',
+      chargedMicros: 9_000n,
+    });
+    const outputs = await test.database.models.jobOutput.findMany({ where: { jobId: job.id } });
+    expect(outputs).toMatchObject([{ attempt: 1, assetId: lost }]);
+    expect((await attemptsOf(job))[0]).toMatchObject({ charge: 'charged' });
+    expect(await keptAssets(job)).toEqual([lost]);
+  });
+
   it('shows which attempts its charges are for, and keeps what was lost and paid for', async () => {
     const sequence = async (): Promise<TestDraft> => {
       const job = await world.submit();

@@ -12,7 +12,7 @@ import {
   type EndGuard,
   type MovedJob,
 } from '../state';
-import { runPart, withdrawal } from './end.store';
+import { attemptWithdrawal, runPart } from './end.store';
 import { RECORDED_AS, type JobEnding } from './job-ending';
 import { runMove, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT } from './settlement';
@@ -41,7 +41,7 @@ function retryCodeOf({ ending, failure }: Pick<JobEnding, 'ending' | 'failure'>)
  * over before the execution deadline. The guard of the end is that of the retry as well, so only one of them happens, once.
  *
  * The attempt is billed now what it would be if the job ended with it (`SETTLEMENT`), and never again; engine time that was lost
- * before it counts with it. The hold stays: heartbeats of the next attempt extend it by all that is billed so far.
+ * before it counts with it. What is not billed is withdrawn, of this attempt alone. The hold stays: heartbeats of the next attempt extend it by all that is billed so far.
  *
  * @returns null where the job is not tried again; the caller ends it.
  */
@@ -56,7 +56,7 @@ export async function retryJob(statements: Statements, guard: EndGuard, ending: 
       billable_ms = old.billable_ms, lost_engine_ms = ${lostMs}, updated_at = now(),
       progress = coalesce(${progressOrNull(ending.progress)}::jsonb, j.progress)
     FROM ${run} old WHERE j.id = old.id
-    RETURNING j.*, j.status AS from_status, old.used_ms, old.billable_ms - old.billed_before_ms AS billed_ms, ${withdrawal(ending)} AS withdrawn`;
+    RETURNING j.*, j.status AS from_status, old.used_ms, old.billable_ms - old.billed_before_ms AS billed_ms, ${attemptWithdrawal(ending)} AS withdrawn`;
   const attempt = statementPart('attempt')`
     UPDATE job_attempts a
     SET ended_at = now(), engine_ms = job.used_ms, nodes = ${timingsOrNull(ending.nodes)}::jsonb, outcome = ${RECORDED_AS[ending.ending].outcome},

@@ -4,6 +4,7 @@ import { of, without } from './guard.mjs';
 
 const STATE = 'libs/jobs/src/state/job-guards.store.ts';
 const RETRY = 'libs/jobs/src/lifecycle/retry.store.ts';
+const END = 'libs/jobs/src/lifecycle/end.store.ts';
 const TESTS = ['libs/jobs/src/lifecycle/retry.int-spec'];
 
 const BATCH_RETRIES = ['libs/jobs/src/batches/batch-retries.int-spec'];
@@ -48,6 +49,13 @@ export const RETRY_GUARDS = [
     RETRY,
     "SETTLEMENT[ending.ending] === 'waived' ? Prisma.sql`j.lost_engine_ms` : Prisma.sql`0`",
     'Prisma.sql`j.lost_engine_ms`',
+    TESTS,
+  ),
+  of(
+    'a retry withdraws the outputs of its own attempt alone',
+    END,
+    'withdraw_outputs_after(j.id, j.attempt - 1)',
+    'withdraw_outputs(j.id)',
     TESTS,
   ),
   of(

@@ -28,7 +28,7 @@ const CAPPING = ['libs/jobs/src/proofs/spend-caps.int-spec', 'libs/jobs/src/proo
 
 /** Of what a job can cost, what an ending costs, what is delivered then, and what is written of it into the ledger. @type {Guard[]} */
 export const SETTLEMENT_GUARDS = [
-  of('what is not charged is not delivered', END, 'THEN withdraw_outputs(j.id) END', 'THEN NULL END', SETTLEMENTS),
+  of('what is not charged is not delivered', END, 'THEN ${withdraw} END', 'THEN NULL END', SETTLEMENTS),
   of(
     'a lost worker leaves nothing delivered of what is waived',
     STORE,

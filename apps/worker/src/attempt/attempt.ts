@@ -108,7 +108,6 @@ export class Attempt {
     });
     this.lease = new LeaseKeeper(jobs.lifecycle, claimed, leaseSeconds * 1000, this.observer, this.logger);
     const classOf = (nodeId: string): string => plan.nodes.get(nodeId)?.classType ?? 'output';
-    const gone = this.lease.signal;
     // Nothing else ends it: outputs that landed before a cancel are kept.
     const storeOutput: AssetService['storeOutput'] = (accountId, source, options) =>
       assets.assets.storeOutput(accountId, source, { ...options, signal: this.lease.lost });
@@ -117,13 +116,13 @@ export class Attempt {
       { storeOutput },
       jobs.outputs,
       classOf,
-      gone,
+      this.lease,
       maxOutputsPerJob,
       this.logger,
     );
     this.models = new ModelStaging(parts.models?.(slot.engine) ?? null, claimed, this.logger);
     this.log = new LogSaver(jobs.lifecycle, claimed, this.observer, this.logger);
-    const over = joinSignals(gone, draining, this.outputs.refused, this.fault.signal);
+    const over = joinSignals(this.lease.signal, draining, this.outputs.refused, this.fault.signal);
     this.over = over.signal;
     this.release = over.release;
   }

@@ -10,6 +10,7 @@ import { OutputRefused, type OutputRecorder } from '@millrace/jobs';
 import { createLogger } from '@millrace/platform';
 import { eventually } from '@millrace/testing';
 import { claimedAttempt } from './fixtures/claimed-attempt';
+import { LeaseKeeper } from './lease-keeper';
 import { OutputPipeline } from './output-pipeline';
 
 const claimed = claimedAttempt();
@@ -46,7 +47,7 @@ class Steps {
       assets,
       recorder,
       () => 'Show',
-      new AbortController().signal,
+      { lost: new AbortController().signal },
       MAX_OUTPUTS,
       logger,
     );
@@ -120,14 +121,12 @@ describe('outputs', () => {
     ['its file is not there', Object.assign(new Error('timeout.png'), { code: 'ENOENT', syscall: 'open' }), 'refused'],
     ['nobody knows why', new Error('the connection of two nodes timed out'), 'refused'],
   ])('that cannot be kept because %s: %#', async (_name, error, status) => {
-    const gone = new AbortController();
-    gone.abort();
     const pipeline = new OutputPipeline(
       claimed,
       { storeOutput: () => Promise.reject(error) },
       { record: () => Promise.resolve(true) },
       () => 'Show',
-      gone.signal,
+      { lost: AbortSignal.abort() },
       MAX_OUTPUTS,
       createLogger('test', 'silent'),
     );
@@ -152,7 +151,7 @@ describe('outputs', () => {
       { storeOutput: () => again(stored) },
       { record: () => Promise.resolve(true) },
       () => 'Show',
-      new AbortController().signal,
+      { lost: new AbortController().signal },
       MAX_OUTPUTS,
       createLogger('test', 'silent'),
     );
@@ -160,6 +159,36 @@ describe('outputs', () => {
     await jest.advanceTimersByTimeAsync(60_000);
     expect(await pipeline.settle()).toEqual({ status: 'stored' });
     expect(tries).toBe(times + 1);
+  });
+
+  it.each([
+    ['is canceled', { status: 'canceling' as const, exhausted: false, overtime: false }],
+    ['has used up its credits', { status: 'running' as const, exhausted: true, overtime: false }],
+    ['has reached its time limit', { status: 'running' as const, exhausted: false, overtime: true }],
+  ])('are stored and recorded after all where their run %s and a step of each fails once', async (_why, answer) => {
+    jest.useFakeTimers();
+    const logger = createLogger('test', 'silent');
+    const run = { progress: null, engineMs: 0 };
+    const lease = new LeaseKeeper({ heartbeat: () => Promise.resolve(answer) }, claimed, 60_000, run, logger);
+    await lease.beat();
+    expect(lease.signal.aborted).toBe(true);
+    const store = jest.fn().mockRejectedValueOnce(new BlobStoreError('unreachable', 'no')).mockResolvedValue(stored);
+    const noConnection = Object.assign(new Error('no'), { code: 'P2024' });
+    const record = jest.fn().mockRejectedValueOnce(noConnection).mockResolvedValue(true);
+    const pipeline = new OutputPipeline(
+      claimed,
+      { storeOutput: store },
+      { record },
+      () => 'Show',
+      lease,
+      MAX_OUTPUTS,
+      logger,
+    );
+    pipeline.add(output(0));
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(await pipeline.settle()).toEqual({ status: 'stored' });
+    expect([store.mock.calls.length, record.mock.calls.length]).toEqual([2, 2]);
+    await lease.close();
   });
 
   it('that are texts are stored as text also from a file, which is removed then', async () => {
@@ -176,7 +205,7 @@ describe('outputs', () => {
       },
       { record: (_fence, draft) => Promise.resolve(recorded.push(draft) > 0) },
       () => 'Show',
-      new AbortController().signal,
+      { lost: new AbortController().signal },
       MAX_OUTPUTS,
       createLogger('test', 'silent'),
     );
@@ -205,7 +234,7 @@ describe('outputs', () => {
               : Promise.resolve(true),
         },
         () => 'Show',
-        new AbortController().signal,
+        { lost: new AbortController().signal },
         MAX_OUTPUTS,
         createLogger('test', 'silent'),
       );

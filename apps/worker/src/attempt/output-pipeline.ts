@@ -6,6 +6,7 @@ import { isText, type EngineOutput } from '@millrace/engines';
 import type { ClaimedAttempt, OutputDraft, OutputRecorder } from '@millrace/jobs';
 import { isTransient } from '@millrace/database';
 import { backoffMs, crashPoint, type Logger } from '@millrace/platform';
+import type { LeaseKeeper } from './lease-keeper';
 import { outputFaultOf, type OutputFault } from './output-fault';
 import { OutputNames } from './output-names';
 
@@ -53,8 +54,8 @@ export class OutputPipeline {
     private readonly assets: Pick<AssetService, 'storeOutput'>,
     private readonly recorder: Pick<OutputRecorder, 'record'>,
     classOf: (nodeId: string) => string,
-    /** Aborts when the attempt is over for this worker: nothing is worth another try then. */
-    private readonly gone: AbortSignal,
+    /** What landed before a cancel or a limit is kept, and billed: only the loss of the lease ends the tries before there were enough. */
+    private readonly lease: Pick<LeaseKeeper, 'lost'>,
     private readonly maxOutputs: number,
     private readonly logger: Logger,
   ) {
@@ -162,7 +163,7 @@ export class OutputPipeline {
         return await this.retried(() => this.recorder.record(this.claimed, draft));
       } catch (error) {
         const isGone = error instanceof BlobStoreError && error.fault === 'missing';
-        if (!isGone || tries >= STORE_TRIES || this.gone.aborted) throw error;
+        if (!isGone || tries >= STORE_TRIES || this.lease.lost.aborted) throw error;
       }
       draft = await this.store(output, draft.name, draft.ordinal);
     }
@@ -181,7 +182,7 @@ export class OutputPipeline {
       } catch (error) {
         const unreachable = error instanceof BlobStoreError && error.fault === 'unreachable';
         const tries = unreachable ? STORE_TRIES : isTransient(error) ? DATABASE_TRIES : 1;
-        if (attempt + 1 >= tries || this.gone.aborted) throw error;
+        if (attempt + 1 >= tries || this.lease.lost.aborted) throw error;
         await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS)));
       }
     }

@@ -320,7 +320,7 @@ describe('a blob store that stays away', () => {
       error: {
         code: 'output_storage_error',
         message:
-          'An output could not be stored: the blob store does not answer. Nothing was charged; submit the job again.',
+          'An output could not be stored: the blob store does not answer. This attempt was not charged. Submit the job again.',
       },
       charged: 0n,
       outputs: [],

@@ -254,7 +254,7 @@ describe('an attempt whose model is in the library alone', () => {
       { ending: 'input_not_staged', engineMs: 0, failure: { code: 'input_unavailable', node_id: '1' } },
     ]);
     expect(around.ends[0]?.failure?.message).toContain(`checkpoints/${NAME}`);
-    expect(around.ends[0]?.failure?.message).toContain('Nothing was charged');
+    expect(around.ends[0]?.failure?.message).toContain('This attempt was not charged');
   });
 
   it('is left to another worker where this one does not reach the library', async () => {

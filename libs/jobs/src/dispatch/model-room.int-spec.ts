@@ -205,7 +205,7 @@ describe('an attempt whose worker finds out that it has no room', () => {
     const { error } = await world.job(message.jobId);
     expect(error).toMatchObject({ node_id: '4' });
     expect((error as { message: string }).message).toBe(
-      `${lack.message} No other worker that this job can run on has room for them. Nothing was charged. ` +
+      `${lack.message} No other worker that this job can run on has room for them. This attempt was not charged. ` +
         'Use smaller models, or submit the job again once there is a worker with more room.',
     );
   });

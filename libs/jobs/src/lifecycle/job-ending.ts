@@ -1,6 +1,6 @@
 import type { AttemptOutcome, Progress, TerminalStatus } from '@millrace/contracts';
 import type { JobFailure, JobLog, NodeTiming, RoomLack } from '../state';
-import { SETTLEMENT, resubmitAdvice, type ReportedEnding, type UnreportedEnding } from './settlement';
+import { resubmitAdvice, waivedNote, type ReportedEnding, type UnreportedEnding } from './settlement';
 
 /** What is recorded with the end of a job. */
 interface EndDetails {
@@ -69,19 +69,18 @@ export const attemptsUsedUp: JobEnding = {
   ending: 'attempts_used_up',
   failure: {
     code: 'worker_lost',
-    message: `Every worker that ran this job was lost. ${resubmitAdvice('attempts_used_up')}`,
+    message: `The worker was lost while it ran this job, and no attempt is left. ${resubmitAdvice('attempts_used_up')}`,
   },
 };
 
 /** The end of a job whose models no worker of its pool has room for, or none had for as long as it was tried. */
 export function noRoomEnding({ message, nodeId, isPassing }: RoomLack): JobEnding {
-  const charge = SETTLEMENT.input_not_staged === 'waived' ? ' Nothing was charged.' : '';
   const advice = isPassing
     ? 'Submit the job again.'
     : 'Use smaller models, or submit the job again once there is a worker with more room.';
   const failure: JobFailure = {
     code: 'input_unavailable',
-    message: `${message} No other worker that this job can run on has room for them.${charge} ${advice}`,
+    message: `${message} No other worker that this job can run on has room for them.${waivedNote('input_not_staged')} ${advice}`,
     node_id: nodeId,
   };
   return { ...nothingReported, ending: 'input_not_staged', engineMs: 0, failure };
@@ -97,9 +96,8 @@ export type AttemptLoss =
 /** The end of a job whose last attempt was lost. The reason is a part of a sentence, for the job's owner. */
 export function lostEnding(loss: AttemptLoss): JobEnding {
   const ending = loss.by === 'engine' ? 'engine_lost' : 'worker_failed';
-  const charge = SETTLEMENT[ending] === 'waived' ? ' Nothing was charged.' : '';
   const reason = loss.reason.replace(/\.$/, '');
-  const message = `The engine could not finish this job: ${reason}.${charge}`;
+  const message = `The engine could not finish this job: ${reason}.${waivedNote(ending)}`;
   const end = { ...nothingReported, failure: { code: 'engine_error', message } } as const;
   return loss.by === 'engine'
     ? { ...end, ending: 'engine_lost', engineMs: loss.engineMs }

@@ -160,6 +160,24 @@ describe('a job with a retry policy', () => {
     expect(await attemptsOf(job)).toMatchObject([{ charge: 'charged' }, { charge: 'not_charged' }]);
   });
 
+  it('that was charged for a retry does not say of itself that it was not, where its last worker is lost', async () => {
+    const job = await world.submit({ retry: { ...POLICY, max: 1, on: ['node_execution_error'] } });
+    await fail(await run(job), 1_000);
+    await endPause(job.id);
+    await resuming.runOnce();
+    for (const last of [false, false, true]) {
+      await world.start(job, -1);
+      await lifecycle.rescue({ id: job.id, status: 'running', last });
+    }
+    const { chargedMicros, error } = await test.database.models.job.findUniqueOrThrow({ where: { id: job.id } });
+    expect(chargedMicros).toBe(1_000n);
+    expect(error).toEqual({
+      code: 'worker_lost',
+      message:
+        'The worker was lost while it ran this job, and no attempt is left. This attempt was not charged. Submit the job again.',
+    });
+  });
+
   it.each([
     ['the same again', 'same', 'same', 1],
     ['another in its place', 'one', 'another', 0],

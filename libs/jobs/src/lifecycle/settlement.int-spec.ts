@@ -298,8 +298,8 @@ describe('what the table says is delivered', () => {
 });
 
 describe('advice to submit a job again', () => {
-  it('says that nothing was charged exactly where that is so', () => {
-    expect(resubmitAdvice('attempts_used_up')).toBe('Nothing was charged; submit the job again.');
+  it('says of its attempt that it was not charged exactly where that is so', () => {
+    expect(resubmitAdvice('attempts_used_up')).toBe('This attempt was not charged. Submit the job again.');
     jest.replaceProperty(SETTLEMENT, 'attempts_used_up', 'as_last_reported');
     expect(resubmitAdvice('attempts_used_up')).toBe('Submit the job again.');
   });

@@ -108,7 +108,15 @@ export const SETTLEMENT: Settlement = {
   taken_back: 'waived',
 };
 
-/** The end of a message about a job that failed through no fault of its own: what it cost, and what to do. */
+/**
+ * A sentence for the message of a failure whose attempt costs nothing, with a space before it; empty where it is billed. Of the attempt, not of the
+ * job: that is charged for attempts which its policy had tried again.
+ */
+export function waivedNote(ending: ReportedEnding | UnreportedEnding): string {
+  return SETTLEMENT[ending] === 'waived' ? ' This attempt was not charged.' : '';
+}
+
+/** The end of a message about a job that failed through no fault of its own: what its attempt cost, and what to do. */
 export function resubmitAdvice(ending: ReportedEnding | UnreportedEnding): string {
-  return SETTLEMENT[ending] === 'waived' ? 'Nothing was charged; submit the job again.' : 'Submit the job again.';
+  return `${waivedNote(ending)} Submit the job again.`.trimStart();
 }

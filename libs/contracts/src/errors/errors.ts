@@ -147,7 +147,8 @@ export const ERROR_CATALOGUE = {
   },
   asset_in_use: {
     status: 409,
-    cause: 'A job that has not ended uses the asset as input, a retained job produced it, or a model is of it.',
+    cause:
+      'A job that has not ended, or a batch that is being submitted, uses the asset as input, a retained job produced it, or a model is of it.',
     cure: 'Wait until the job that refers to it has ended or expired; delete the model.',
   },
   model_exists: {
@@ -167,7 +168,7 @@ export const ERROR_CATALOGUE = {
   },
   deployment_busy: {
     status: 409,
-    cause: 'The deployment has jobs that wait or run. It was not deleted.',
+    cause: 'The deployment has jobs that wait or run, or some are being submitted at this moment. It was not deleted.',
     cure: 'Wait for them, cancel them, or delete it with `drain=true`: it then takes no more jobs, and goes when it has none.',
   },
   upload_incomplete: {

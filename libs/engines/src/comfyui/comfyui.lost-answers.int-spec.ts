@@ -7,7 +7,7 @@ import { ComfyuiEngine } from './comfyui.engine';
 import { ComfyuiClient } from './protocol';
 
 const NEVER_MS = 3_600_000;
-const BOUNDS: Partial<ComfyuiBounds> = { pollMs: 20, cancelEveryMs: 20, interruptGraceMs: NEVER_MS };
+const BOUNDS: Partial<ComfyuiBounds> = { pollMs: 20, cancelEveryMs: 20 };
 
 const RUN = '0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f9';
 
@@ -33,7 +33,10 @@ describe('an engine whose post arrives while its answer is lost', () => {
   async function open(restartFile?: string): Promise<void> {
     simulator = await ComfyuiSimulator.start();
     const server = { mode: 'attach' as const, url: simulator.url, folders: simulator.folders };
-    engine = new ComfyuiEngine({ server: { ...server, ...(restartFile && { restartFile }) }, bounds: BOUNDS });
+    // Where nothing is restarted, the run goes on until it is released.
+    const interruptGraceMs = restartFile === undefined ? NEVER_MS : 100;
+    const bounds = { ...BOUNDS, interruptGraceMs };
+    engine = new ComfyuiEngine({ server: { ...server, ...(restartFile && { restartFile }) }, bounds });
     await engine.start();
   }
 

@@ -4,8 +4,9 @@ import { FailureLog } from './failure-log';
 
 const FAILURE_BASE_MS = 500;
 const FAILURE_CAP_MS = 15_000;
-/** Failed items that one run logs; the metric counts all. */
+/** Failed items that are logged in so many milliseconds, also by a loop that runs often; the metric counts all. */
 const LOGGED_ITEMS = 5;
+const LOGGED_ITEMS_MS = 60_000;
 const OUTCOMES = ['done', 'idle', 'failed'] as const;
 
 /**
@@ -19,6 +20,7 @@ export class LoopRunner {
   private failures = 0;
   private readonly failureLog: FailureLog;
   private loggedItems = 0;
+  private loggedSinceMs = -Infinity;
   private readonly report: LoopReport = {
     failed: (item, error) => this.reportItem(item, error),
     resting: (count) => this.metrics.loopItemsResting.set({ loop: this.loop.name }, count),
@@ -48,7 +50,6 @@ export class LoopRunner {
 
   private async run(): Promise<void> {
     const { name, everyMs } = this.loop;
-    this.loggedItems = 0;
     let nextMs = everyMs * (0.9 + 0.2 * Math.random());
     try {
       // Null: another process has this loop at present.
@@ -75,6 +76,11 @@ export class LoopRunner {
   private reportItem(item: string, error: unknown): void {
     const { name } = this.loop;
     this.metrics.loopItemsFailed.inc({ loop: name });
+    const now = performance.now();
+    if (now - this.loggedSinceMs >= LOGGED_ITEMS_MS) {
+      this.loggedSinceMs = now;
+      this.loggedItems = 0;
+    }
     this.loggedItems += 1;
     if (this.loggedItems > LOGGED_ITEMS) return;
     this.logger.warn({ err: error, loop: name, item }, 'a loop could not do an item, and goes on with the others');

@@ -58,7 +58,8 @@ export function createSequentialServer(
 
 /**
  * End a connection on which something arrived that is no request, where an answer to that would be read as part of another answer, or as the
- * answer to a request that is still to get its own. What has been written of an answer that is complete still goes out.
+ * answer to a request that is still to get its own: a request that has arrived whole gets that, and nothing more is read. What has been
+ * written of an answer that is complete still goes out.
  *
  * @param socket of a server that `createSequentialServer` made.
  * @returns false where nothing is under way, or what cannot be read is the body of a request without an answer: an error may be answered.
@@ -67,6 +68,12 @@ export function endWithinAnswer(socket: Duplex): boolean {
   const answer = answers.get(socket);
   if (answer === undefined) return false;
   const { complete } = answer.req;
+  if (complete && !answer.headersSent && !withEarlyRequest.has(socket)) {
+    // Node ends the connection after it.
+    answer.shouldKeepAlive = false;
+    socket.pause();
+    return true;
+  }
   const isFree = complete ? answer.writableFinished : !answer.headersSent;
   if (isFree && !withEarlyRequest.has(socket)) return false;
   if (answer.writableEnded && socket instanceof Socket) socket.destroySoon();

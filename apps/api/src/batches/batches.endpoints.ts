@@ -173,8 +173,9 @@ export const cancelBatch = defineEndpoint({
   summary: 'Cancel a batch',
   description:
     'Cancels every job that has not ended, each as if it were canceled alone. Of a large batch some are canceled in the seconds after ' +
-    'the answer.',
+    'the answer. While its jobs are being tried again by another request it is refused, after a moment: send it again.',
   answers: { 200: { description: 'The batch.', schema: BatchSchema } },
+  errors: ['batch_busy'],
 });
 
 export const retryBatch = defineEndpoint({

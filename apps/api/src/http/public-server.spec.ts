@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { createSequentialServer } from '@millrace/platform';
 import { answerUnreadable } from './public-server';
@@ -84,10 +84,23 @@ describe('what is no request', () => {
     expect(headsIn(await exchange(GET))).toBe(1);
   });
 
-  it('is not taken for the answer to a request that has none yet', async () => {
-    serve = () => undefined;
-    expect(await exchange(`${GET}NONSENSE\r\n\r\n`)).toBe('');
-  });
+  it.each(['NONSENSE\r\n\r\n', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'])(
+    'costs a whole request before it no answer, which is the last of the connection: %j',
+    async (sent) => {
+      let own: ServerResponse | undefined;
+      serve = (_, response) => void (own = response);
+      const event = sent.startsWith('CONNECT') ? 'connect' : 'clientError';
+      const answered = exchange(`${GET}${sent}`);
+      await once(server, event);
+      own?.end('its own');
+      const received = await answered;
+      expect([headsIn(received), received.includes('Connection: close'), received.includes('its own')]).toEqual([
+        1,
+        true,
+        true,
+      ]);
+    },
+  );
 
   it('is not answered a second time where it is the rest of a body that was refused', async () => {
     serve = (_, response) => void response.writeHead(404, { 'Content-Length': 0 }).end();

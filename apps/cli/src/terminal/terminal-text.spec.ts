@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { escapeJson, plainBlock, plainLine, safeJson } from './terminal-text';
+import { escapeJson, plainBlock, plainLine, safeJson, safeJsonText } from './terminal-text';
 
 /** Everything that moves a cursor, sets a colour, turns the direction of writing or breaks a line. */
 const DANGEROUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
@@ -47,6 +47,11 @@ describe('JSON on a terminal', () => {
         expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify({ value, text })));
       }),
     );
+  });
+
+  it('takes a long text that was JSON before in one pass', () => {
+    const graph = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [at, { a: [at, 'b'] }]));
+    expect(safeJsonText(JSON.stringify(graph))).toBe(safeJson(graph));
   });
 
   it('keeps the digits of a text that was JSON before', () => {

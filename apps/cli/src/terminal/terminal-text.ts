@@ -1,4 +1,4 @@
-import { applyEdits, format } from 'jsonc-parser';
+import { format } from 'jsonc-parser';
 
 /**
  * Control sequences and control strings (ECMA-48, 5.4 and 5.6): colours, cursor moves, titles, links. Not Node's own
@@ -37,7 +37,14 @@ export function safeJson(value: unknown): string {
 
 /** The same of a JSON text, whose numbers keep their digits. */
 export function safeJsonText(text: string): string {
-  return escapeJson(applyEdits(text, format(text, undefined, { insertSpaces: true, tabSize: 2, eol: '\n' })));
+  const parts: string[] = [];
+  let at = 0;
+  // In the order of the text. `applyEdits` would copy all of it for each.
+  for (const { offset, length, content } of format(text, undefined, { insertSpaces: true, tabSize: 2, eol: '\n' })) {
+    parts.push(text.slice(at, offset), content);
+    at = offset + length;
+  }
+  return escapeJson(parts.join('') + text.slice(at));
 }
 
 /** Escapes unsafe characters inside the strings of a JSON text; its value stays the same. */

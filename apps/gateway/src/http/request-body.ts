@@ -126,7 +126,9 @@ export class RequestBody {
         assertWithin(size, maxBytes);
         assertFewPieces(this.request);
         held += bytes.add(chunk);
-        this.count(held);
+        this.count(size);
+        // What they take beside refuses nothing: their sender does not know of it.
+        if (held > UNCOUNTED_BYTES && held > this.heldBytes) this.hold(held - this.heldBytes);
       }
     } catch (error) {
       throw error instanceof Refusal ? error : broken();

@@ -8,8 +8,24 @@ import type { SegmentStore } from './segment.store';
 
 /** Segments of a page. */
 const BATCH = 20;
-/** A bucket that is back has all that waited within minutes. */
+/** An object of somebody else that was taken away is replaced within minutes. */
 const REST = { firstMs: 10_000, longestMs: 5 * 60_000 };
+
+/** The archive did not answer, or takes nothing: what fails with one segment fails with all. */
+class ArchiveFailed extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/** @throws ArchiveFailed */
+async function ofArchive<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw new ArchiveFailed(error);
+  }
+}
 
 /**
  * Writes sealed segments to the archive, the oldest first, each once. Where the process ends between the object and the note of it, the
@@ -34,10 +50,11 @@ export class ExportAuditLogLoop implements Loop {
       keyOf: ({ no }) => String(no),
       rest: REST,
       work: (segment) => this.export(segment),
+      isOutage: (error) => error instanceof ArchiveFailed,
     });
   }
 
-  /** @throws a sentence for the operator when no segment that was tried could be written. */
+  /** @throws a sentence for the operator when the archive does not take a segment, or no segment that was tried could be written. */
   runOnce(report?: LoopReport): Promise<number> {
     return this.sweep.run(report);
   }
@@ -55,9 +72,9 @@ export class ExportAuditLogLoop implements Loop {
   private async write(segment: Segment, bytes: Buffer): Promise<void> {
     const name = objectKeyOf(this.prefix, segment);
     // A locked object is not written again, not even with the same bytes.
-    const there = await this.archive.read(name);
+    const there = await ofArchive(this.archive.read(name));
     if (there === null) {
-      await this.archive.write({ name, contentType: 'application/x-ndjson', bytes });
+      await ofArchive(this.archive.write({ name, contentType: 'application/x-ndjson', bytes }));
     } else {
       const filed = readSegmentFile(there);
       if (filed === null || !isSegmentOf(filed, segment.hash)) {

@@ -98,14 +98,19 @@ export class AssetService {
     }
   }
 
-  /** Remove an asset, unless it was there before `since`, is gone, or something refers to it. */
+  /**
+   * Remove an asset, unless it was there before `since`, is gone, or something refers to it. It waits for who takes it into use: what
+   * becomes of that decides, and nothing names the asset afterwards.
+   */
   async removeUnlessUsed(scope: AssetScope, id: string, since: Date): Promise<void> {
     try {
       const { createdAt } = await this.get(scope, id);
-      if (createdAt >= since) await this.remove(scope, id);
+      if (createdAt < since) return;
+      await repeatUndone(() => this.database.transaction((tx) => this.removeLocked(tx, scope, id)));
     } catch (error) {
-      const code = error instanceof Refusal ? error.code : null;
-      if (code !== 'not_found' && code !== 'asset_in_use') throw error;
+      const isGone = error instanceof Refusal && error.code === 'not_found';
+      const isUsed = error instanceof ConstraintError && error.kind === 'foreign_key';
+      if (!isGone && !isUsed) throw error;
     }
   }
 
@@ -119,15 +124,19 @@ export class AssetService {
   async removeIn(tx: Statements, scope: AssetScope, id: string): Promise<boolean> {
     try {
       await this.assets.boundLockWaits(tx);
-      const blob = await this.assets.lockBlobOf(tx, scope, id);
-      if (blob === null || !(await this.assets.remove(tx, scope.accountId, id))) return false;
-      await this.records.orphanUnlessUsed(tx, [blob]);
-      return true;
+      return await this.removeLocked(tx, scope, id);
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
       const message = `Asset ${id} is being taken into use, or deleted, by another request; it was not deleted.`;
       throw new Refusal('asset_in_use', message);
     }
+  }
+
+  private async removeLocked(tx: Statements, scope: AssetScope, id: string): Promise<boolean> {
+    const blob = await this.assets.lockBlobOf(tx, scope, id);
+    if (blob === null || !(await this.assets.remove(tx, scope.accountId, id))) return false;
+    await this.records.orphanUnlessUsed(tx, [blob]);
+    return true;
   }
 
   /**

@@ -158,13 +158,14 @@ export const ERROR_CATALOGUE = {
   },
   model_in_use: {
     status: 409,
-    cause: 'A job that has not ended names the model, or the operator of the service shares it.',
+    cause:
+      'A job that has not ended, or a batch that is being submitted, names the model, or the operator of the service shares it.',
     cure: 'Wait until the jobs that name it have ended, or cancel them; ask the operator to stop sharing it.',
   },
   batch_busy: {
     status: 409,
     cause: 'Jobs of the batch are being canceled, or tried again by another request. Nothing was changed.',
-    cure: 'Read the batch until its jobs have ended, then send the request again.',
+    cure: 'Send a cancel again after some seconds. For a retry, read the batch until its jobs have ended, then send it again.',
   },
   deployment_busy: {
     status: 409,

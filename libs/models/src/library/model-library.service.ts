@@ -125,13 +125,17 @@ export class ModelLibrary {
 /**
  * Delete a model in a transaction, with its bytes, and where something else refers to these, without.
  *
- * @param remove throws ConstraintError `foreign_key` while something else refers to the bytes.
+ * @param remove throws ConstraintError `foreign_key` while something else refers to the bytes, Refusal `asset_in_use` while that comes to.
  */
 export async function keepingSharedBytes<T>(remove: (keepsBytes: boolean) => Promise<T>): Promise<T> {
   try {
     return await remove(false);
   } catch (error) {
-    if (!(error instanceof ConstraintError) || error.kind !== 'foreign_key') throw error;
+    const isUsed =
+      error instanceof ConstraintError
+        ? error.kind === 'foreign_key'
+        : error instanceof Refusal && error.code === 'asset_in_use';
+    if (!isUsed) throw error;
     return remove(true);
   }
 }

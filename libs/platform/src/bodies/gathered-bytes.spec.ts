@@ -28,6 +28,12 @@ describe('bytes that arrive in pieces', () => {
     );
   });
 
+  it('take no more than 1 KiB beside them where a short piece follows large ones', () => {
+    const gathered = new GatheredBytes();
+    const taken = [40_000, 65_536, 300].map((length) => gathered.add(Buffer.alloc(length)));
+    expect(taken).toEqual([40_000, 65_536, 1_024]);
+  });
+
   it('are not copied where they came in one piece', () => {
     const gathered = new GatheredBytes();
     const piece = Buffer.from('{}');

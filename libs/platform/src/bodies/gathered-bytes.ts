@@ -1,6 +1,6 @@
 /** A piece of at least so many bytes is kept as it came: what it takes beside its bytes is little against them. */
 const WHOLE_BYTES = 1_024;
-/** Smaller ones are copied together, into blocks as large as what is there already, within these bounds. */
+/** Smaller ones are copied together, into blocks as large as what was copied before, within these bounds. */
 const [LEAST_BLOCK_BYTES, MOST_BLOCK_BYTES] = [1_024, 65_536];
 
 /**
@@ -12,6 +12,8 @@ export class GatheredBytes {
   /** Only the last may have room. */
   private readonly buffers: Buffer[] = [];
   private size = 0;
+  /** Of these, those in blocks. */
+  private copied = 0;
   /** Of the last buffer, what is used of it; null where it has no room. */
   private used: number | null = null;
 
@@ -26,9 +28,10 @@ export class GatheredBytes {
       return rest.length;
     }
     // Not from the pool of small buffers, which would be kept with it.
-    const block = Buffer.allocUnsafeSlow(Math.min(MOST_BLOCK_BYTES, Math.max(LEAST_BLOCK_BYTES, before)));
+    const block = Buffer.allocUnsafeSlow(Math.min(MOST_BLOCK_BYTES, Math.max(LEAST_BLOCK_BYTES, this.copied)));
     this.buffers.push(block);
     this.used = rest.copy(block);
+    this.copied += this.used;
     return block.length;
   }
 
@@ -44,6 +47,7 @@ export class GatheredBytes {
     if (this.used === null || block === undefined) return piece;
     const count = piece.copy(block, this.used);
     this.used += count;
+    this.copied += count;
     if (this.used === block.length) this.used = null;
     return piece.subarray(count);
   }

@@ -41,6 +41,9 @@ describe('a body in HTTP chunks of one byte', () => {
     await once(request, 'end');
     expect(Buffer.concat(pieces).toString()).toBe(sent);
     expect(pieces.length).toBeLessThan(1_000);
+    // Who keeps one keeps no more than it is long.
+    const gathered = pieces.filter((piece) => piece.length > 1);
+    expect(gathered.filter((piece) => piece.buffer.byteLength !== piece.length)).toEqual([]);
     expect(request.complete).toBe(true);
   });
 

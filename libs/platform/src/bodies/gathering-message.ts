@@ -58,7 +58,9 @@ class Arrival {
 
   passOn(): void {
     if (this.gathered === null) return;
-    const bytes = Buffer.from(this.gathered.subarray(0, this.gatheredBytes));
+    // Not from the pool of small buffers: who keeps these bytes would keep 8 KiB of it.
+    const bytes = Buffer.allocUnsafeSlow(this.gatheredBytes);
+    this.gathered.copy(bytes, 0, 0, this.gatheredBytes);
     spare = this.gathered;
     this.gathered = null;
     this.gatheredBytes = this.gatheredPieces = 0;

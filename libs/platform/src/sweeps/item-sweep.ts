@@ -25,6 +25,8 @@ interface SweepPages<Item> {
 export interface SweepSteps<Item> extends SweepPages<Item> {
   /** @returns whether it changed anything: an item may be due and have to wait. */
   work(item: Item): Promise<boolean>;
+  /** True for a failure that is not about the item, such as a store that is away: it ends the run. None where it is absent. */
+  isOutage?(error: unknown): boolean;
   /** Items in work at once; 1 where it is absent. */
   concurrency?: number;
 }
@@ -80,7 +82,7 @@ export class ItemSweep<Item> {
    * Work through one page, and through further ones as long as every item that was tried failed.
    *
    * @returns how many items changed; at least 1 while the round goes on, so that the next page follows at once.
-   * @throws the first error, when every item that was tried failed: then it is rarely the items; an outage of a batch.
+   * @throws the first error, when every item that was tried failed: then it is rarely the items; an outage.
    */
   async run(report?: LoopReport): Promise<number> {
     let changed = 0;
@@ -158,6 +160,7 @@ export class ItemSweep<Item> {
           if (await steps.work(item)) changed += 1;
           this.resting.delete(steps.keyOf(item));
         } catch (error) {
+          if (steps.isOutage?.(error) === true) throw error;
           failed(item, error);
         }
       }

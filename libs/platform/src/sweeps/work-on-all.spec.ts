@@ -13,6 +13,9 @@ it('goes on with the others where one fails, and reports it', async () => {
   const said = report();
   expect(await workOnAll(['bad', 'a', 'bc'], countOf, said)).toBe(3);
   expect(said.failed.mock.calls).toEqual([['bad', new Error('bad')]]);
+  expect(said.resting.mock.calls).toEqual([[1]]);
+  await workOnAll(['a'], countOf, said);
+  expect(said.resting).toHaveBeenLastCalledWith(0);
 });
 
 it('fails where all fail', async () => {

@@ -1,7 +1,7 @@
 import type { LoopReport } from '../loop';
 
 /**
- * Work on few items, all at once. One that fails is reported, and keeps no other back.
+ * Work on few items, all at once. One that fails is reported, keeps no other back, and counts as resting until the next run: alerts look there.
  *
  * @param work returns how much it changed.
  * @returns how much they changed together, once all have ended.
@@ -25,6 +25,7 @@ export async function workOnAll(
       }
     }),
   );
+  report?.resting(errors.length);
   if (errors.length > 0 && errors.length === items.length) throw errors[0];
   return changed;
 }

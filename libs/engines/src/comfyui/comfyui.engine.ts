@@ -190,7 +190,7 @@ export class ComfyuiEngine implements Engine {
     live: LiveServer,
     signal: AbortSignal,
   ): Promise<EngineResult> {
-    if (trace) this.learn(trace);
+    if (trace) this.learn(trace, run.hasFreedMemory);
     if (result.status === 'disk_failed') this.diskTrouble.suspect();
     if (result.status === 'lost') this.options.onNotice?.(`Run ${runId} was lost: ${result.reason}`);
     if (trace && endsProcess(faultOf(trace))) await this.replaceBroken(runId, live);
@@ -203,10 +203,10 @@ export class ComfyuiEngine implements Engine {
     return isStuck && signal.aborted && this.keeper.canReplace ? { status: 'interrupted' } : result;
   }
 
-  private learn(trace: RunTrace): void {
+  private learn(trace: RunTrace, hasFreedMemory: boolean): void {
     const { graph, state, reportedBy } = trace;
     // Running out of memory makes ComfyUI unload every model.
-    if (faultOf(trace) === 'gpu_memory') this.resident.clear();
+    if (hasFreedMemory || faultOf(trace) === 'gpu_memory') this.resident.clear();
     else if (state.started) this.resident.keep(graph.models, [...state.cached, ...state.begun]);
     const catalogue = this.serverCatalogue.lastKnown;
     for (const name of reportedBy) if (catalogue?.[name]?.outputNode === false) this.reportingClasses.add(copyOf(name));

@@ -121,6 +121,13 @@ describe('an engine attached to a ComfyUI loses its socket, and', () => {
       '3': { class_type: 'TestBlock', inputs: { message, salt: 1 } },
       '4': { class_type: 'SaveImage', inputs: { images: ['3', 0], filename_prefix: 'out' } },
     });
+    /** What ComfyUI caches is blocked: the saver alone runs again. */
+    const BLOCKED_BEFORE: Graph = {
+      '3': { class_type: 'TestBlock', inputs: { message: 'not allowed', salt: 1 } },
+      '5': { class_type: 'ImageBatch', inputs: { image1: ['3', 0], image2: ['3', 0] } },
+      '4': { class_type: 'SaveImage', inputs: { images: ['5', 0], filename_prefix: 'out' } },
+    };
+    const REFUSED = { status: 'failed', failure: { nodeId: '5', message: 'Execution Blocked: not allowed' } };
 
     it('loses the run when that may have been said while the socket was away', async () => {
       await open({ reconnectPauseMs: NEVER_MS });
@@ -130,6 +137,34 @@ describe('an engine attached to a ComfyUI loses its socket, and', () => {
       simulator.server.sockets.cut();
       hold.release();
       expect(await lossOf(run)).toContain('Node 4 put out nothing');
+    });
+
+    it('fails the next attempt of a run that was lost by that', async () => {
+      await open({ reconnectPauseMs: NEVER_MS });
+      const hold = simulator.server.holds.hold({ nodeId: '5', step: 0 });
+      const run = startRun(engine, BLOCKED_BEFORE, { cacheScope: 'one' });
+      await run.seen('node_started', ({ nodeId }) => nodeId === '5');
+      simulator.server.sockets.cut();
+      hold.release();
+      expect(await lossOf(run)).toContain('Node 4 put out nothing');
+      expect(await startRun(engine, BLOCKED_BEFORE, { cacheScope: 'one' }).result).toMatchObject(REFUSED);
+    });
+
+    it('fails each run of the same graph', async () => {
+      await open();
+      expect(await startRun(engine, BLOCKED_BEFORE, { cacheScope: 'one' }).result).toMatchObject(REFUSED);
+      expect(await startRun(engine, BLOCKED_BEFORE, { cacheScope: 'one' }).result).toMatchObject(REFUSED);
+    });
+
+    it('fails a run after one that was stopped once a node was blocked', async () => {
+      await open();
+      const hold = simulator.server.holds.hold({ nodeId: '4', step: 0 });
+      const run = startRun(engine, BLOCKED_BEFORE, { cacheScope: 'one' });
+      await run.seen('node_started', ({ nodeId }) => nodeId === '4');
+      run.abort();
+      hold.release();
+      expect(await run.result).toEqual({ status: 'interrupted' });
+      expect(await startRun(engine, BLOCKED_BEFORE, { cacheScope: 'one' }).result).toMatchObject(REFUSED);
     });
 
     it('loses the run when the socket says nothing at all', async () => {

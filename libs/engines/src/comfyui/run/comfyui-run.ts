@@ -37,6 +37,7 @@ export class ComfyuiRun {
   /** From its post until it is known to be over. */
   private mayBeOnServer = false;
   private lastCancel: CancelResult | null = null;
+  private hasFreed = false;
 
   constructor(
     private readonly server: RunServer,
@@ -57,6 +58,9 @@ export class ComfyuiRun {
       const outcome = await this.attempt().catch((error: unknown) =>
         error instanceof TooLarge ? this.saidTooMuch(null) : this.outcomeOf(error),
       );
+      // A blocked node is cached without its message: the next attempt would succeed without what it blocks.
+      const isCacheWrong = outcome.result.status !== 'succeeded' && this.monitor.mayBeBlocked;
+      if (isCacheWrong && !outcome.isStuck) await this.freeMemory().catch(() => undefined);
       await this.monitor.close();
       return outcome;
     } finally {
@@ -72,6 +76,11 @@ export class ComfyuiRun {
   /** It was interrupted in vain. */
   get hasIgnoredInterrupt(): boolean {
     return this.lastCancel === 'ignored';
+  }
+
+  /** The server was asked to drop its cache and models once the run was over. */
+  get hasFreedMemory(): boolean {
+    return this.hasFreed;
   }
 
   /** Removes what the run left on the server, as far as it can be reached. */
@@ -198,11 +207,16 @@ export class ComfyuiRun {
     if (trouble?.kind === 'failed') return this.failed(trouble.failure);
     if (trouble?.kind === 'missing') {
       // A cached node reports the files it once made. Without the cache it makes them again.
-      await this.server.client.freeMemory();
+      await this.freeMemory();
       return this.lost(trouble.reason);
     }
     const { missed } = this.monitor;
     return missed === null ? this.outcome({ status: 'succeeded' }) : this.lost(missed);
+  }
+
+  private async freeMemory(): Promise<void> {
+    this.hasFreed = true;
+    await this.server.client.freeMemory();
   }
 
   private scrubbed(failure: EngineFailure): EngineFailure {

@@ -181,8 +181,14 @@ export class RunMonitor {
     if (outputs?.needsSocket && record.isBroken) return 'The connection broke while pictures came over it.';
     if (outputs?.needsSocket && !record.hasEnded)
       return 'The connection was silent when pictures were to come over it.';
-    const silent = record.hasEnded && !record.hasGap ? null : (outputs?.silentNode(state.cached) ?? null);
+    const silent = this.mayHaveMissedBlock ? (outputs?.silentNode(state.cached) ?? null) : null;
     return silent === null ? null : `Node ${silent} put out nothing, and the connection broke that would say why.`;
+  }
+
+  /** A node of it was blocked with a message, or may have been while the socket was away. */
+  get mayBeBlocked(): boolean {
+    const { blocked, started } = this.state;
+    return started && (blocked !== null || this.mayHaveMissedBlock);
   }
 
   /** What is left to do for the run is quick. */
@@ -215,6 +221,10 @@ export class RunMonitor {
     this.watch.stop();
     this.closing.abort();
     await this.outputs?.whenDone().catch(() => undefined);
+  }
+
+  private get mayHaveMissedBlock(): boolean {
+    return !this.record.hasEnded || this.record.hasGap;
   }
 
   private note(message: ServerMessage): void {

@@ -69,11 +69,16 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
     await fetch(`${simulator.url}/prompt`, { method: 'POST', body });
   }
 
-  function attached(bounds: Partial<ComfyuiBounds>, restartFile?: string): ComfyuiEngine {
+  function attached(
+    bounds: Partial<ComfyuiBounds>,
+    restartFile?: string,
+    onNotice: (notice: string) => void = () => undefined,
+  ): ComfyuiEngine {
     const server = { mode: 'attach' as const, url: simulator.url, folders: simulator.folders };
     return new ComfyuiEngine({
       server: { ...server, ...(restartFile && { restartFile }) },
       bounds: { ...BOUNDS, ...bounds },
+      onNotice,
     });
   }
 
@@ -154,5 +159,25 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
     expect(existsSync(restartFile)).toBe(true);
     expect(await engine.health()).toMatchObject({ ready: false });
     rmSync(restartFile);
+  });
+
+  it('has it restarted by who runs it where it falls silent as they are ended', async () => {
+    const restartFile = join(folder.path, 'restart-of-silent');
+    simulator = await ComfyuiSimulator.start();
+    const hold = simulator.server.holds.hold({ classType: 'TestSleep', step: 1 });
+    await post(sleeping(1), makeFolders(randomUUID()));
+    await hold.reached;
+    let thaw = (): void => undefined;
+    engine = attached({ interruptGraceMs: 100, requestMs: 2_000 }, restartFile, (notice) => {
+      if (notice.endsWith('is ended.')) thaw = simulator.server.faults.freeze();
+    });
+    await engine.start();
+    expect(await engine.health()).toMatchObject({
+      ready: false,
+      problem: 'ComfyUI hung, and its restart was requested.',
+    });
+    rmSync(restartFile);
+    thaw();
+    hold.release();
   });
 });

@@ -26,17 +26,17 @@ export class LeftRuns {
    * Ends what the server has, removes the files of its runs, those that have ended among them, and then has it forget these. From then
    * on looks for files of which nothing else is known.
    *
-   * @throws {Unreachable} when the server does not answer
+   * @throws {Unreachable} when the server does not answer, and its restart was not requested
    */
-  async takeOver({ client, files }: LiveServer): Promise<void> {
-    const left = await this.options.trouble.takeOver(client);
-    await Promise.all(left.map((runId) => this.end(runId, client)));
+  async takeOver(live: LiveServer): Promise<void> {
+    const left = await this.options.trouble.takeOver(live.client);
+    await Promise.all(left.map((runId) => this.end(runId, live.client)));
     if (this.isClosed) return;
-    const ended = await endedOf(client, await this.reported(files.runs(), []));
-    await this.reported(files.cleanLeft([...left, ...ended]), undefined);
-    // Not before: it is all that shows of which runs the files can go.
-    await client.clearHistory();
-    this.watch(files);
+    await this.forgetEnded(left, live).catch((error: unknown) => {
+      // What hung is about to be replaced, and its history goes with it.
+      if (!this.options.trouble.isRestartRequested) throw error;
+    });
+    this.watch(live.files);
   }
 
   /** Looks every `sweepMs` for files of which nothing else is known: of runs that could not be removed, or were written to after that. */
@@ -66,6 +66,13 @@ export class LeftRuns {
     await this.sweeping;
   }
 
+  private async forgetEnded(left: string[], { client, files }: LiveServer): Promise<void> {
+    const ended = await endedOf(client, await this.reported(files.runs(), []));
+    await this.reported(files.cleanLeft([...left, ...ended]), undefined);
+    // Not before: it is all that shows of which runs the files can go.
+    await client.clearHistory();
+  }
+
   private async end(runId: string, client: ComfyuiClient): Promise<void> {
     this.options.onNotice(`Run ${runId} of another worker is still on ComfyUI, and is ended.`);
     await this.whenEnded(runId, client);
@@ -82,6 +89,8 @@ export class LeftRuns {
       const result = isUp ? await cancelRun(client, runId, bounds, () => this.isClosed) : 'unanswered';
       if (result === 'ignored') await this.onIgnored(runId, client);
       if (result !== 'unanswered' || this.isClosed || trouble.isRestartRequested) return result;
+      // The next silence is the second: it is no longer a node that keeps one answer up.
+      trouble.giveUp(runId);
       await delay(bounds.pollMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
     }
   }

@@ -3,7 +3,7 @@ import type { RestartRequest } from './restart-request';
 
 /**
  * Where a run stands that nobody waits for, and that the server has or may have. `left`: its engine is gone, and it is being ended.
- * `given_up`: this engine gave it up, and it is being ended. `ignored`: it was interrupted in vain.
+ * `given_up`: this engine gave it up, or got no answer as it ended it, and it is being ended. `ignored`: it was interrupted in vain.
  */
 type Unwanted = 'left' | 'given_up' | 'ignored';
 

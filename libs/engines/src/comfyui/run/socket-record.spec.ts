@@ -55,6 +55,13 @@ describe('the record of what a socket has brought of a run', () => {
     expect(record.hasGap).toBe(true);
   });
 
+  it('has a gap where a node runs that an expansion added: what such nodes are displayed as is the same', () => {
+    record.onMessage({ type: 'executing', promptId: 'p', node: '1.0.0.1', displayNode: '1' }, '1', 0);
+    socket.lossCount += 1;
+    record.onMessage(runs('1'), '1', QUICK_MS);
+    expect(record.hasGap).toBe(true);
+  });
+
   it('has no gap where the socket was lost before a node began', () => {
     socket.lossCount += 1;
     record.onMessage(CACHED, null);

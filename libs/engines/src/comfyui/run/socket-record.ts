@@ -13,6 +13,7 @@ export class SocketRecord {
   /** Of its losses when it brought `executing null`. */
   private lossesAtEnd: number | null = null;
   private hadGap = false;
+  /** The node that began last; without an id where an expansion added it. */
   private current: { nodeId: string | null; sinceMs: number } | null = null;
 
   /** @param quickMs nodes that are blocked are done in less */
@@ -38,7 +39,8 @@ export class SocketRecord {
     this.lossesSeen = lossCount;
     if (message.type !== 'executing' || message.promptId === null) return;
     if (message.node === null) this.lossesAtEnd = lossCount;
-    else this.current = { nodeId, sinceMs: nowMs };
+    // All that an expansion added is displayed as the node that was expanded, which is what a socket that was opened again gets.
+    else this.current = { nodeId: message.node === nodeId ? nodeId : null, sinceMs: nowMs };
   }
 
   /** A picture may have been missed, which only one connection from the post to the end excludes. */
@@ -63,7 +65,8 @@ export class SocketRecord {
   private isNext(message: ServerMessage, nodeId: string | null, nowMs: number): boolean {
     const { current } = this;
     if (current === null) return message.type === 'execution_start' || message.type === 'execution_cached';
-    const isRunning = message.type === 'executing' && message.promptId === null && nodeId === current.nodeId;
+    if (current.nodeId === null || current.nodeId !== nodeId) return false;
+    const isRunning = message.type === 'executing' && message.promptId === null;
     return isRunning && nowMs - current.sinceMs >= this.quickMs;
   }
 }

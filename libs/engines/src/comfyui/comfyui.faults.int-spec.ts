@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lossOf, startRun, type Graph } from '../../conformance/run-workflow';
 import {
@@ -307,8 +307,8 @@ describe('an engine attached to a ComfyUI that fails', () => {
       expect(simulator.server.interrupts).toEqual([]);
     });
 
-    it('gives a run up that ignores it, and is well again once the run has ended', async () => {
-      await open({ interruptGraceMs: 300 });
+    it('gives a run up that ignores it, and is well again once the run has ended, of which nothing is left then', async () => {
+      await open({ interruptGraceMs: 300 }, {}, ({ folders }) => ({ folders }));
       const hold = simulator.server.holds.hold({ classType: 'TestSleep', step: 1 });
       const run = startRun(engine, SLEEPING);
       await hold.reached;
@@ -316,10 +316,14 @@ describe('an engine attached to a ComfyUI that fails', () => {
       expect(await lossOf(run)).toContain('ignored the interrupt');
       expect(await engine.health()).toMatchObject({ ready: false });
       const eventCount = run.events.length;
+      const written = join(simulator.folders.output, 'millrace', run.runId);
+      mkdirSync(written, { recursive: true });
       hold.release();
       await simulator.server.whenIdle();
       expect(await engine.health()).toMatchObject({ ready: true });
       expect(run.events).toHaveLength(eventCount);
+      await eventually('it is forgotten', () => !simulator.server.queue.history.has(run.runId));
+      expect(existsSync(written)).toBe(false);
     });
 
     it('calls a run stopped that ended by itself meanwhile', async () => {

@@ -45,15 +45,16 @@ export class LeftRuns {
   }
 
   /**
-   * Ends a run that was given up here as soon as the server answers, and has it forget that. Resolves when the run has left or has ignored
-   * the interrupt, when the server is about to be restarted, or at the close. Never rejects.
+   * Ends a run that was given up here as soon as the server answers, and has it forget that once the run has left, interrupted in vain or
+   * not. Resolves then, when the server is about to be restarted, or at the close. Never rejects.
    *
    * @param hasIgnored it was interrupted in vain already
    */
   async endGivenUp(runId: string, { client, files }: LiveServer, hasIgnored: boolean): Promise<void> {
     this.options.trouble.giveUp(runId);
-    if (hasIgnored) return await this.onIgnored(runId, client);
-    if ((await this.whenEnded(runId, client)) !== 'stopped' || this.isClosed) return;
+    if (hasIgnored) await this.onIgnored(runId, client);
+    else await this.whenEnded(runId, client);
+    if (!(await this.whenGone(runId, client))) return;
     // It may have gone on, and written, since it was given up.
     await this.reported(files.clean(runId, []), undefined);
     await this.noticed(client.forgetHistory(runId));
@@ -95,6 +96,16 @@ export class LeftRuns {
     }
   }
 
+  /** Waits until a run has left. False where the server is about to be replaced, and at the close. */
+  private async whenGone(runId: string, client: ComfyuiClient): Promise<boolean> {
+    const { bounds, trouble } = this.options;
+    while (!this.isClosed && !trouble.isRestartRequested) {
+      if (await isGone(client, runId).catch(() => false)) return !this.isClosed;
+      await delay(bounds.pollMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
+    }
+    return false;
+  }
+
   /** A run goes on, although it was interrupted. */
   private async onIgnored(runId: string, client: ComfyuiClient): Promise<void> {
     const { trouble } = this.options;
@@ -131,6 +142,11 @@ async function endedOf(client: ComfyuiClient, runIds: string[]): Promise<string[
   const ended: string[] = [];
   for (const runId of runIds) if (await hasEnded(client, runId)) ended.push(runId);
   return ended;
+}
+
+async function isGone(client: ComfyuiClient, runId: string): Promise<boolean> {
+  const { running, pending } = await client.queue();
+  return !running.includes(runId) && !pending.includes(runId);
 }
 
 async function hasEnded(client: ComfyuiClient, runId: string): Promise<boolean> {

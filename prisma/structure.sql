@@ -2211,7 +2211,7 @@ CREATE UNIQUE INDEX deployment_versions_live_key ON public.deployment_versions U
 CREATE UNIQUE INDEX deployment_versions_pool_id_key ON public.deployment_versions USING btree (pool_id);
 CREATE INDEX deployments_account_id_idx ON public.deployments USING btree (account_id);
 CREATE INDEX deployments_live_idx ON public.deployments USING btree (account_id) WHERE (deleted_at IS NULL);
-CREATE UNIQUE INDEX deployments_pool_id_key ON public.deployments USING btree (pool_id);
+CREATE UNIQUE INDEX deployments_pool_key ON public.deployments USING btree (pool_id) WHERE (pool_id IS NOT NULL);
 CREATE INDEX erasures_account_idx ON public.erasures USING btree (account_id, id DESC);
 CREATE INDEX erasures_due_idx ON public.erasures USING btree (due_at) WHERE (state <> 'done'::text);
 CREATE UNIQUE INDEX erasures_open_key ON public.erasures USING btree (account_id, subject, job_id, label, value) NULLS NOT DISTINCT WHERE (state <> 'done'::text);

@@ -67,7 +67,7 @@ export class DeploymentLifeStore {
     const { engine, queueLimit, attemptLimitSeconds } = changes;
     if (engine === undefined && queueLimit === undefined && attemptLimitSeconds === undefined) return;
     await tx.models.pool.updateMany({
-      where: { deployment: { id } },
+      where: { deployments: { some: { id } } },
       data: { engine, queueLimit, attemptLimitSeconds },
     });
   }

@@ -4,7 +4,7 @@ import type { Statements } from '@millrace/database';
 import { eventually } from '@millrace/testing';
 import type { DeploymentLife } from './deployment-life.service';
 import { WorkerStartStore } from './starts';
-import { DeploymentVersionStore } from './versions';
+import { deploymentOfPool, DeploymentVersionStore } from './versions';
 import { DeploymentVersioning, versionsOf } from './deployment-versions.service';
 import type { Deployment } from './deployment';
 import { DeploymentWorld, VERSION } from './fixtures/deployment-world';
@@ -236,4 +236,18 @@ describe('another version of a deployment', () => {
     await add(id);
     await expect(versioning.weigh(database, id, 3, 50, 'account')).rejects.toMatchObject({ code: 'not_found' });
   });
+});
+
+it.each([
+  ['that is named', Prisma.sql`SELECT ${deploymentOfPool(Prisma.sql`${'a-pool'}`)}`],
+  ['of each row', Prisma.sql`SELECT ${deploymentOfPool(Prisma.sql`p.id`)} FROM pools p`],
+  ['that is joined', Prisma.sql`SELECT d.id FROM workers w JOIN deployments d ON d.pool_id = w.pool_id`],
+])('the deployment of a pool %s is found by its index', async (_which, statement) => {
+  const plan = await world.test.database.transaction(async (tx) => {
+    await tx.execute(
+      Prisma.sql`SELECT set_config(name, 'off', true) FROM unnest(ARRAY['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) name`,
+    );
+    return tx.rows(Prisma.sql`EXPLAIN ${statement}`);
+  });
+  expect(JSON.stringify(plan)).toContain('using deployments_pool_key');
 });

@@ -13,7 +13,8 @@ export const DEPLOYMENT_DELETING = 'deployment_deleting';
 
 /**
  * Refuse the statement when the deployment is deleted or being deleted, and let nobody delete it until the transaction ends: its deletion then finds the job.
- * Submissions share the lock, and other changes of the deployment do not wait for it. Costs a job without a deployment nothing.
+ * Submissions share the lock, and other changes of the deployment do not wait for it: none of its columns that change is in a full unique index, by which
+ * PostgreSQL would count it as a key. Costs a job without a deployment nothing.
  *
  * @param after a part that must have yielded its row first.
  */

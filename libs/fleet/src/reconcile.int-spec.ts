@@ -284,8 +284,8 @@ describe('a controller that is killed after any of its writes', () => {
     world.demands.set(growing, busy(['x', 'y']));
     world.demands.set(shrinking, busy([kept ?? '']));
     const { models } = world.test.database;
-    await models.deployment.update({ where: { poolId: shrinking }, data: { minWorkers: 0 } });
-    await models.deployment.update({ where: { poolId: deleted }, data: { deletedAt: new Date() } });
+    await models.deployment.updateMany({ where: { poolId: shrinking }, data: { minWorkers: 0 } });
+    await models.deployment.updateMany({ where: { poolId: deleted }, data: { deletedAt: new Date() } });
     const startedBefore = world.started.length;
     return {
       expected: { growing: 2, shrinking: [host], deleted: 0, started: 2 },

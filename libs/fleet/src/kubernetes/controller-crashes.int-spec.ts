@@ -98,8 +98,8 @@ async function growShrinkDelete(): Promise<Scene> {
   const { host } = await models.worker.findUniqueOrThrow({ where: { id: kept } });
   world.demands.set(growing, busy(['x', 'y']));
   world.demands.set(shrinking, busy([kept]));
-  await models.deployment.update({ where: { poolId: shrinking }, data: { minWorkers: 0 } });
-  await models.deployment.update({ where: { poolId: deleted }, data: { deletedAt: new Date() } });
+  await models.deployment.updateMany({ where: { poolId: shrinking }, data: { minWorkers: 0 } });
+  await models.deployment.updateMany({ where: { poolId: deleted }, data: { deletedAt: new Date() } });
   const startedBefore = started.mock.calls.length;
   return {
     // The Deployments of the two pools, and the fleet's own.

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { Prisma } from '@prisma/client';
+import { Prisma, type Deployment } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import {
@@ -27,6 +27,12 @@ import { GroupStore } from '../submission/group.store';
 const SETTINGS = readSettings(jobSettings, {});
 const LOCK_WAIT_MS = 5_000;
 const JOBS = 3;
+/** A version beside a deployment's own. */
+const VERSION = {
+  ...{ engine: 'cpu' as const, engineClass: 'cpu', priceMicrosPerSecond: null, warmUp: null, models: [] },
+  ...{ queueLimit: null, attemptLimitSeconds: null, minWorkers: 0, maxWorkers: 1, idleSeconds: 0 },
+};
+const versions = new DeploymentVersionStore();
 
 let test: TestDatabase;
 let world: JobWorld;
@@ -39,7 +45,7 @@ beforeAll(async () => {
     database,
     new DeploymentsService(database, new DeploymentStore()),
     new DeploymentLifeStore(),
-    new DeploymentVersionStore(),
+    versions,
     new EngineClassStore(),
     new CatalogueReader(database, new CatalogueStore()),
     (tx, id) => new AccountQueueStore().livingIn(tx, id),
@@ -78,8 +84,9 @@ const waitsForLock = async (): Promise<boolean> => {
     SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock') AS waiting`);
   return row?.waiting ?? false;
 };
-const isDeleted = async (id: string): Promise<boolean> =>
-  (await test.database.models.deployment.findUniqueOrThrow({ where: { id } })).deletedAt !== null;
+const deploymentOf = (id: string): Promise<Deployment> =>
+  test.database.models.deployment.findUniqueOrThrow({ where: { id } });
+const isDeleted = async (id: string): Promise<boolean> => (await deploymentOf(id)).deletedAt !== null;
 const jobsOf = (deploymentId: string): Promise<number> => test.database.models.job.count({ where: { deploymentId } });
 
 describe.each(WRITES)('while %s is recorded', (_what, write) => {
@@ -156,19 +163,31 @@ it('a batch whose deployment is deleted before its last statement is recorded no
   expect(await jobsOf(id)).toBe(0);
 });
 
-it('changes of a deployment do not wait for what is submitted to it', async () => {
+/** What changes a deployment: its own columns, and the version that is its own. */
+const CHANGES: [string, (tx: Statements, id: string) => Promise<unknown>][] = [
+  [
+    'a wish for a worker',
+    (tx, id) => tx.execute(Prisma.sql`UPDATE deployments SET wanted_at = now() WHERE id = ${id}::uuid`),
+  ],
+  ['the end of its own version', (tx, id) => versions.endOwn(tx, id, 'account')],
+  ['another version in the place of its own', (tx, id) => versions.replaceOwn(tx, id, 3)],
+];
+
+it.each(CHANGES)('%s does not wait for what is submitted to the deployment', async (_what, change) => {
   const { id, drafts } = await deployedDrafts();
+  await versions.add(test.database, id, 2, VERSION, 0);
+  const before = await deploymentOf(id);
   const beside = AsyncLocalStorage.snapshot();
   await test.database.transaction(async (tx) => {
     await world.submissions.record(tx, drafts[0] as TestDraft);
-    const changed = await beside(() =>
+    await beside(() =>
       test.database.transaction(async (other) => {
         await other.execute(Prisma.sql`SET LOCAL lock_timeout = 100`);
-        return other.execute(Prisma.sql`UPDATE deployments SET wanted_at = now() WHERE id = ${id}::uuid`);
+        await change(other, id);
       }),
     );
-    expect(changed).toBe(1);
   });
+  expect(await deploymentOf(id)).not.toEqual(before);
 });
 
 it('a job of a deployment that nobody knows is recorded as ever', async () => {

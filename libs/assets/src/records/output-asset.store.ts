@@ -36,7 +36,7 @@ export function mintOutputPart(output: OutputAsset, job: StatementPart<MakerColu
  * The same, where the job may have an output in this place: of the same content, name and content type it keeps its asset, whose id
  * is known from events and polls. Another stays as well, until its job expires: nothing is written to it.
  *
- * @param place yields the asset of the output that has the place, at most one.
+ * @param place yields the asset of the output that has the place, at most one. It is read by its id (`OFFSET 0`): there are many of one content.
  */
 export function mintOrKeepOutputPart(
   output: OutputAsset,
@@ -45,7 +45,7 @@ export function mintOrKeepOutputPart(
 ): StatementPart<'id'> {
   const blob = keptBlobPart(output, job);
   const same = statementPart<'id'>('same_asset')`
-    SELECT a.id FROM ${blob} b CROSS JOIN ${place} place JOIN assets a ON a.id = place.asset_id
+    SELECT a.id FROM ${blob} b CROSS JOIN ${place} place CROSS JOIN LATERAL (SELECT * FROM assets WHERE id = place.asset_id OFFSET 0) a
     WHERE a.account_id = b.account_id AND a.hash = b.hash AND a.content_type = ${output.contentType} AND a.file_path = ${output.name}
       AND a.expires_at = b.expires_at`;
   const made = statementPart<'id'>('made_asset')`

@@ -194,7 +194,7 @@ export class ComfyuiEngine implements Engine {
     if (result.status === 'disk_failed') this.diskTrouble.suspect();
     if (result.status === 'lost') this.options.onNotice?.(`Run ${runId} was lost: ${result.reason}`);
     if (trace && endsProcess(faultOf(trace))) await this.replaceBroken(runId, live);
-    else if (isStuck) await this.giveUp(runId, live, run.hasIgnoredInterrupt);
+    else if (isStuck) await this.giveUp(runId, live, run.isHung);
     else if (trace) this.later(live.client.forgetHistory(runId));
     await run
       .clean()
@@ -212,13 +212,13 @@ export class ComfyuiEngine implements Engine {
     for (const name of reportedBy) if (catalogue?.[name]?.outputNode === false) this.reportingClasses.add(copyOf(name));
   }
 
-  private async giveUp(runId: string, live: LiveServer, hasIgnoredInterrupt: boolean): Promise<void> {
+  private async giveUp(runId: string, live: LiveServer, isHung: boolean): Promise<void> {
     if (this.keeper.canReplace) {
       this.resident.clear();
       await this.keeper.replace(live);
     } else {
       // A server that does not answer keeps no result waiting. What is not said now shows in the health.
-      this.later(this.leftRuns.endGivenUp(runId, live, hasIgnoredInterrupt));
+      this.later(this.leftRuns.endGivenUp(runId, live, isHung));
       await this.keeper.renewSocket();
     }
   }

@@ -48,11 +48,11 @@ export class LeftRuns {
    * Ends a run that was given up here as soon as the server answers, and has it forget that once the run has left, interrupted in vain or
    * not. Resolves then, when the server is about to be restarted, or at the close. Never rejects.
    *
-   * @param hasIgnored it was interrupted in vain already
+   * @param isHung it was interrupted in vain already, or the server begins no run any more: it stays in the queue, for a restart, lest others be lost there
    */
-  async endGivenUp(runId: string, { client, files }: LiveServer, hasIgnored: boolean): Promise<void> {
+  async endGivenUp(runId: string, { client, files }: LiveServer, isHung: boolean): Promise<void> {
     this.options.trouble.giveUp(runId);
-    if (hasIgnored) await this.onIgnored(runId, client);
+    if (isHung) await this.onIgnored(runId, client);
     else await this.whenEnded(runId, client);
     if (!(await this.whenGone(runId, client))) return;
     // It may have gone on, and written, since it was given up.

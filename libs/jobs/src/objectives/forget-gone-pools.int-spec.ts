@@ -78,8 +78,10 @@ describe('what a process has counted of a pool', () => {
   });
 
   it('stays while jobs of the pool wait or run', async () => {
-    const place = await makeDeployment(LONG_AGO);
+    const place = await makeDeployment();
     await world.submit({ ...place, surface: 'deployment' });
+    // Nothing else deletes it while it has a job.
+    await test.database.models.deployment.update({ where: { id: place.deploymentId }, data: { deletedAt: LONG_AGO } });
     expect(await new GonePoolStore().find(test.database, [place.poolId], 60)).toEqual([]);
     await world.end(await world.start(place));
     expect(await new GonePoolStore().find(test.database, [place.poolId], 60)).toEqual([place.poolId]);

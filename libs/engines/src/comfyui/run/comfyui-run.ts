@@ -37,6 +37,7 @@ export class ComfyuiRun {
   /** From its post until it is known to be over. */
   private mayBeOnServer = false;
   private lastCancel: CancelResult | null = null;
+  private hasHung = false;
   private hasFreed = false;
 
   constructor(
@@ -73,9 +74,9 @@ export class ComfyuiRun {
     this.givingUp.abort();
   }
 
-  /** It was interrupted in vain. */
-  get hasIgnoredInterrupt(): boolean {
-    return this.lastCancel === 'ignored';
+  /** The server goes on with it, though it was interrupted, or begins no run any more: only its restart cures that. */
+  get isHung(): boolean {
+    return this.hasHung || this.lastCancel === 'ignored';
   }
 
   /** The server was asked to drop its cache and models once the run was over. */
@@ -146,7 +147,10 @@ export class ComfyuiRun {
 
   private async conclude(ending: Ending, outputs: RunOutputs): Promise<RunOutcome> {
     const { bounds } = this.settings;
-    if (ending.kind === 'lost') return this.lost(ending.reason, true);
+    if (ending.kind === 'lost') {
+      this.hasHung = ending.isHung === true;
+      return this.lost(ending.reason, true);
+    }
     if (ending.kind === 'crashed') return await this.crashed(outputs);
     if (ending.kind === 'too_large') return await this.saidTooMuch(ending.nodeId);
     if (ending.kind === 'ignored') {

@@ -61,7 +61,7 @@ export class RunMonitor {
       onRunning: () => this.apply(onMessage(this.state, { type: 'execution_start', promptId: work.runId })),
       onMute: () => this.reopenSocket(),
       onGone: (reason) => this.end(options.isToStop() ? { kind: 'stopped' } : { kind: 'lost', reason }),
-      onLost: (reason) => this.end({ kind: 'lost', reason }),
+      onLost: (reason, isHung) => this.end({ kind: 'lost', reason, isHung }),
     });
     this.record = new SocketRecord(server.socket, bounds.muteMs);
     this.log = new RunLog(

@@ -43,4 +43,5 @@ export type Ending =
   | { kind: 'stopped' }
   /** It was canceled, and goes on. */
   | { kind: 'ignored' }
-  | { kind: 'lost'; reason: string };
+  /** `isHung`: the server begins no run any more. */
+  | { kind: 'lost'; reason: string; isHung?: boolean };

@@ -17,7 +17,8 @@ export interface RunWatchListener {
   onMute(): void;
   /** The server neither has it nor has had it: it was restarted, or the run was taken out of its queue. */
   onGone(reason: string): void;
-  onLost(reason: string): void;
+  /** @param isHung see `Judgement`. */
+  onLost(reason: string, isHung: boolean): void;
 }
 
 /** Looks after one run from its post to its end, with or without its socket. */
@@ -83,7 +84,7 @@ export class RunWatch {
     const judgement = judge(this.facts(found), this.bounds);
     if (judgement.kind === 'lost') {
       if (found?.place === 'gone') return this.listener.onGone(judgement.reason);
-      return this.listener.onLost(judgement.reason);
+      return this.listener.onLost(judgement.reason, judgement.isHung);
     }
     if (judgement.kind !== 'reopen') return;
     this.reopened += 1;

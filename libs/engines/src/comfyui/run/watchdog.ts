@@ -18,7 +18,8 @@ export interface RunFacts {
   reopened: number;
 }
 
-export type Judgement = { kind: 'wait' } | { kind: 'reopen' } | { kind: 'lost'; reason: string };
+/** `isHung`: the server begins no run any more. Taken out of its queue, this one would make way for the next to be lost. */
+export type Judgement = { kind: 'wait' } | { kind: 'reopen' } | { kind: 'lost'; reason: string; isHung: boolean };
 
 type WatchdogBounds = Pick<
   ComfyuiBounds,
@@ -39,7 +40,7 @@ export function judge(facts: RunFacts, bounds: WatchdogBounds): Judgement {
     return lost(`ComfyUI has not answered for ${seconds(nowMs - unreachableSinceMs)}.`);
   }
   if (deadThreadMs !== null && facts.lastSignMs <= deadThreadMs && nowMs - deadThreadMs >= bounds.deadThreadMs) {
-    return lost('The thread of ComfyUI that runs prompts has ended.');
+    return hung('The thread of ComfyUI that runs prompts has ended.');
   }
   if (place === 'pending') return judgePending(facts, bounds);
   if (silentMs >= bounds.silenceMs) return lost(`ComfyUI has said nothing about the run for ${seconds(silentMs)}.`);
@@ -54,12 +55,16 @@ function judgePending({ nowMs, postedMs, isBehindAnother }: RunFacts, bounds: Wa
       : { kind: 'wait' };
   }
   return waitedMs >= bounds.stuckMs
-    ? lost(`The run has waited ${seconds(waitedMs)} although nothing else runs: ComfyUI's worker thread has ended.`)
+    ? hung(`The run has waited ${seconds(waitedMs)} although nothing else runs: ComfyUI's worker thread has ended.`)
     : { kind: 'wait' };
 }
 
 function lost(reason: string): Judgement {
-  return { kind: 'lost', reason };
+  return { kind: 'lost', reason, isHung: false };
+}
+
+function hung(reason: string): Judgement {
+  return { kind: 'lost', reason, isHung: true };
 }
 
 function seconds(ms: number): string {

@@ -3,7 +3,7 @@ import type { RestartRequest } from './restart-request';
 
 /**
  * Where a run stands that nobody waits for, and that the server has or may have. `left`: its engine is gone, and it is being ended.
- * `given_up`: this engine gave it up, or got no answer as it ended it, and it is being ended. `ignored`: it was interrupted in vain.
+ * `given_up`: this engine gave it up, or got no answer as it ended it, and it is being ended. `ignored`: it was interrupted in vain, or is never begun.
  */
 type Unwanted = 'left' | 'given_up' | 'ignored';
 
@@ -44,7 +44,7 @@ export class ServerTrouble {
     this.unwanted.set(runId, 'given_up');
   }
 
-  /** This run was interrupted in vain: the server's restart is requested once it says that it still has it. */
+  /** This run was interrupted in vain, or is never begun: the server's restart is requested once it says that it still has it. */
   onIgnored(runId: string): void {
     this.unwanted.set(runId, 'ignored');
   }
@@ -83,7 +83,7 @@ export class ServerTrouble {
     if (this.unwanted.size === 0) return null;
     const isIgnored = this.has('ignored');
     if (isIgnored) await this.restart.make();
-    const ending = isIgnored ? 'it ignores the interrupt' : 'it is being ended';
+    const ending = isIgnored ? 'only a restart of ComfyUI ends it' : 'it is being ended';
     return `ComfyUI still has a run in its queue that was given up, or whose worker is gone: ${ending}.`;
   }
 

@@ -168,12 +168,8 @@ export const ATTACKS = [
       await ended(until);
     },
   ),
-  attack(
-    'event loop',
-    '32 requests without a key at a time for the largest document',
-    { 200: 1, 429: 20 },
-    (ground, until) =>
-      ground.press(32, until, () => ground.send('GET', '/api/v2/openapi.json', undefined, { authorization: '' })),
+  attack('event loop', '32 requests without a key at a time for the largest document', { 200: 60 }, (ground, until) =>
+    ground.press(32, until, () => ground.send('GET', '/api/v2/openapi.json', undefined, { authorization: '' })),
   ),
   attack(
     'event loop',

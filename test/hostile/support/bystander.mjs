@@ -20,8 +20,8 @@ const GRAPH = {
   2: { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
 };
 
-const [origin = '', apiKey = '', jobId = ''] = process.argv.slice(2);
-const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+const [origin = '', apiKey = '', jobId = '', localAddress = ''] = process.argv.slice(2);
+const agent = new Agent({ keepAlive: true, maxSockets: 64, localAddress });
 /** @type {Observations} */
 const seen = { pollMs: [], startMs: [], failures: [] };
 /** @type {Set<Promise<void>>} */

@@ -13,9 +13,9 @@ const BYSTANDER = join(__dirname, 'bystander.mjs');
 const HEAP_SHARE = 0.6;
 /** A refused request is sent again no sooner: an attacker gains nothing by more of them. */
 const REFUSED_PAUSE_MS = 20;
-/** The other account is at 127.0.0.1. */
-const ATTACKER_ADDRESS = '127.0.0.2';
 const MIB = 1_048_576;
+/** What each account may spend, in micro-credits: more than it can. */
+const CREDIT_MICROS = 100_000_000_000;
 
 /** What the other account saw. */
 export interface Observations {
@@ -40,6 +40,15 @@ export function chartLimitMiB(): number {
   return Number(number) * (unit === 'Gi' ? 1_024 : 1);
 }
 
+/** Where requests of one party come from in one try. Linux has all of 127.0.0.0/8. */
+class Place {
+  readonly agent: Agent;
+
+  constructor(readonly address: string) {
+    this.agent = new Agent({ keepAlive: true, maxSockets: 512, localAddress: address });
+  }
+}
+
 /** A stack as the chart runs it, with an account that attacks and one that does not. */
 export class Ground {
   readonly statuses = new Map<number, number>();
@@ -48,12 +57,13 @@ export class Ground {
   /** Of the largest answer with an error. */
   largestError = 0;
   private readonly sockets = new Set<Socket>();
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 512, localAddress: ATTACKER_ADDRESS });
-  private readonly neighbour = new Agent({ keepAlive: true, maxSockets: 512 });
+  private tries = 0;
+  private attackerPlace = new Place('127.0.1.0');
+  private otherPlace = new Place('127.0.2.0');
 
   private constructor(
     readonly stack: TestStack,
-    readonly attacker: TestAccount,
+    private attacker: TestAccount,
     readonly other: TestAccount,
     private readonly otherJobId: string,
   ) {}
@@ -61,7 +71,7 @@ export class Ground {
   static async open(): Promise<Ground> {
     const heap = Math.floor(chartLimitMiB() * HEAP_SHARE);
     const stack = await TestStack.start({ settings: { NODE_OPTIONS: `--max-old-space-size=${heap}` } });
-    const [attacker, other] = [await stack.createAccount(100_000_000_000), await stack.createAccount(100_000_000_000)];
+    const [attacker, other] = [await stack.createAccount(CREDIT_MICROS), await stack.createAccount(CREDIT_MICROS)];
     const job = await new ApiClient(stack.publicUrl, other.apiKey).run({
       '1': { class_type: 'PrimitiveInt', inputs: { value: 7 } },
       '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
@@ -71,8 +81,7 @@ export class Ground {
 
   async close(): Promise<void> {
     this.release();
-    this.agent.destroy();
-    this.neighbour.destroy();
+    this.leave();
     await this.stack.stop();
   }
 
@@ -82,13 +91,35 @@ export class Ground {
     this.sockets.clear();
   }
 
-  /** Forget how the attack before was answered, and the largest memory of the api process so far. */
-  reset(): void {
+  /**
+   * Begin a try: an account that has sent nothing attacks, from an address that has sent nothing, as that of the other account. Jobs of the attack before
+   * are canceled. So an attack that is measured again finds its queue and its limits as it did at first. How the one before was answered is forgotten, and
+   * so is the largest memory of the api process so far.
+   */
+  async begin(): Promise<void> {
+    await this.cancelJobsOf(this.attacker.id);
+    this.attacker = await this.stack.createAccount(CREDIT_MICROS);
+    this.leave();
+    this.tries += 1;
+    this.attackerPlace = new Place(`127.0.1.${this.tries}`);
+    this.otherPlace = new Place(`127.0.2.${this.tries}`);
     this.statuses.clear();
     this.held.connections = 0;
     this.held.statuses.clear();
     this.largestError = 0;
     writeFileSync(`/proc/${this.stack.api.pid}/clear_refs`, '5');
+  }
+
+  /** Close what connections are kept for the next request. */
+  private leave(): void {
+    this.attackerPlace.agent.destroy();
+    this.otherPlace.agent.destroy();
+  }
+
+  private async cancelJobsOf(accountId: string): Promise<void> {
+    const { job } = this.stack.test.database.models;
+    const live = await job.findMany({ where: { accountId, delivery: { not: 'done' } }, select: { id: true } });
+    for (const { id } of live) await this.stack.admin('POST', `/jobs/${id}/cancel`);
   }
 
   /** Submit a job that the attack is to go for. @returns its id. @throws when it is not accepted. */
@@ -105,12 +136,12 @@ export class Ground {
       ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
       ...headers,
     };
-    return this.count(await this.exchange({ method, agent: this.agent, headers: all }, path, body));
+    return this.count(await this.exchange({ method, agent: this.attackerPlace.agent, headers: all }, path, body));
   }
 
   /** The same, without a body, from the address of the other account. */
   async sendAsNeighbour(method: string, path: string, headers: Record<string, string>): Promise<Answered> {
-    return this.count(await this.exchange({ method, agent: this.neighbour, headers }, path));
+    return this.count(await this.exchange({ method, agent: this.otherPlace.agent, headers }, path));
   }
 
   private count(answer: Answered): Answered {
@@ -149,7 +180,7 @@ export class Ground {
   hold(bytes: Buffer, until: AbortSignal): void {
     if (until.aborted) return;
     const { hostname, port } = new URL(this.stack.publicUrl);
-    const socket = connect({ port: Number(port), host: hostname, localAddress: ATTACKER_ADDRESS });
+    const socket = connect({ port: Number(port), host: hostname, localAddress: this.attackerPlace.address });
     this.sockets.add(socket);
     socket.on('connect', () => (this.held.connections += 1));
     socket.once('data', (chunk: Buffer) => {
@@ -173,7 +204,7 @@ export class Ground {
 
   /** What the other account sees from now on; call what is returned to learn it. */
   watch(): () => Promise<Observations> {
-    const child = fork(BYSTANDER, [this.stack.publicUrl, this.other.apiKey, this.otherJobId]);
+    const child = fork(BYSTANDER, [this.stack.publicUrl, this.other.apiKey, this.otherJobId, this.otherPlace.address]);
     return async () => {
       const seen = once(child, 'message') as Promise<[Observations]>;
       child.send('end');

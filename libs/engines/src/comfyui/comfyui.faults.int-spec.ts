@@ -232,8 +232,13 @@ describe('an engine attached to a ComfyUI that fails', () => {
       const run = startRun(engine, STEPPING);
       expect(await lossOf(run)).toContain('although nothing else runs');
       expect(run.events).toEqual([]);
-      await eventually('it waits no more', () => simulator.server.queue.pending.length === 0);
+      // Taken out of the queue it would make way for the next run, to be lost in the same way.
+      expect((await engine.health()).problem).toContain('only a restart');
+      expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
+      expect(simulator.server.queue.pending).toHaveLength(1);
       release();
+      await simulator.server.whenIdle();
+      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
     });
   });
 

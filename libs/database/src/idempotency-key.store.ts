@@ -74,6 +74,22 @@ export async function subjectOfKey(
   return claimed?.subjectId ?? null;
 }
 
+/** Which of these keys of an operation are claimed now, in their order: one statement however many. */
+export async function whichAreClaimed(
+  statements: Statements,
+  operation: IdempotentOperation,
+  keys: readonly Pick<KeyClaim, 'accountId' | 'key'>[],
+): Promise<boolean[]> {
+  const accountIds = keys.map(({ accountId }) => accountId);
+  const rows = await statements.rows<{ at: number }>(Prisma.sql`
+    SELECT asked.at::int
+    FROM unnest((SELECT ${accountIds}::uuid[]), (SELECT ${keys.map(({ key }) => key)}::text[])) WITH ORDINALITY AS asked (account_id, key, at)
+    JOIN idempotency_keys k ON k.account_id = asked.account_id AND k.operation = ${operation} AND k.key = asked.key
+    WHERE k.expires_at > now()`);
+  const claimed = new Set(rows.map(({ at }) => at));
+  return keys.map((_, index) => claimed.has(index + 1));
+}
+
 /** True when a key is claimed now. */
 export async function isKeyClaimed(
   statements: Statements,

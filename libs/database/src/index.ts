@@ -13,6 +13,7 @@ export {
   isKeyClaimed,
   subjectOfKey,
   sweepKeys,
+  whichAreClaimed,
 } from './idempotency-key.store';
 export { GroupedReads } from './grouped-reads';
 export { LOOKED_AT, byId, lookedAt, pageOfLookedAt, type IdSpan, type LookedAtRow, type RowOwner } from './looked-at';

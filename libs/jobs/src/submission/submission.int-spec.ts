@@ -265,6 +265,20 @@ describe('a submission', () => {
     expect(row.models).toEqual(['a.safetensors']);
   });
 
+  it('that is refused is looked up by its key together with those refused beside it, and each is answered by its own', async () => {
+    const asked = await submission({ body: '{}' });
+    const [used, other] = [asked, { ...asked, idempotencyKey: randomUUID() }];
+    await service.submit({ ...used, body: Buffer.from(BODY) });
+    sent = [];
+    const outcomes = await Promise.all(
+      [used, other, used, await submission({ body: '{}', idempotencyKey: used.idempotencyKey })].map((repeated) =>
+        service.submit({ ...repeated, body: Buffer.from('{}') }).catch((error: unknown) => (error as Refusal).code),
+      ),
+    );
+    expect(outcomes).toEqual(['idempotency_key_reuse', 'invalid_request', 'idempotency_key_reuse', 'invalid_request']);
+    expect(sent).toHaveLength(1);
+  });
+
   it('that is refused by its writing statement keeps no credential', async () => {
     const body = BODY.replace('}}}', '}}},"extra_data":{"api_key_vendor_org":"k"}');
     await expect(service.submit(await submission({ body }, 0n))).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import type { AssetSettings } from '@millrace/assets';
 import type { AccountSubmissionDefaults, Caller } from '@millrace/accounts';
 import type { BillingSettings } from '@millrace/billing';
 import { Refusal, type ExtraData, type RetryPolicy, type Reuse } from '@millrace/contracts';
-import { KEY_REUSED, isKeyClaimed, type Statements } from '@millrace/database';
+import { GroupedReads, KEY_REUSED, whichAreClaimed, type Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
@@ -25,6 +25,11 @@ import { whileModelsGo } from './while-models-go';
 
 /** By whom, and under which key, something is asked for. */
 export type Keyed = Pick<Submission, 'caller' | 'idempotencyKey' | 'unlisted'>;
+
+interface PresentedKey {
+  accountId: string;
+  key: string;
+}
 
 /** A submission as it arrives: who, where to, and the body. */
 export interface Submission {
@@ -75,8 +80,11 @@ export interface AcceptedJob {
  * one statement records the job with all that belongs to it (`SubmissionRecorder`). Dispatching comes after that, and may fail without harm.
  */
 export class SubmissionService {
+  /** Whether these keys are claimed: who sends one bad request after the other under keys has them looked up together. */
+  private readonly claims: GroupedReads<PresentedKey, boolean>;
+
   constructor(
-    private readonly database: Statements,
+    database: Statements,
     private readonly recorder: Pick<SubmissionRecorder, 'record'>,
     private readonly checks: Pick<SubmissionChecks, 'inputAssets' | 'assertRoom'>,
     private readonly estimates: Pick<QueueEstimates, 'place'>,
@@ -86,7 +94,9 @@ export class SubmissionService {
     private readonly reuse: Pick<JobReuse, 'isWanted' | 'search' | 'record'>,
     private readonly metrics: Pick<Metrics, 'submissions'>,
     private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
-  ) {}
+  ) {
+    this.claims = new GroupedReads((keys) => whichAreClaimed(database, 'postJobs', keys));
+  }
 
   /**
    * Accept a job, or refuse it and leave nothing behind.
@@ -171,9 +181,9 @@ export class SubmissionService {
    */
   async preferKeyReuse({ caller, idempotencyKey, unlisted }: Keyed, error: unknown): Promise<unknown> {
     if (!(error instanceof Refusal) || idempotencyKey === undefined) return error;
-    const claimed =
-      error.code === KEY_REUSED || (await isKeyClaimed(this.database, caller.accountId, 'postJobs', idempotencyKey));
-    return claimed ? keyReused(unlisted) : error;
+    const { accountId } = caller;
+    const isClaimed = error.code === KEY_REUSED || (await this.claims.get({ accountId, key: idempotencyKey })) === true;
+    return isClaimed ? keyReused(unlisted) : error;
   }
 
   /** The job is committed: where its place cannot be looked up now, it is that among the account's own jobs, not a failure. */

@@ -76,34 +76,6 @@ describe('reads of one account', () => {
     }
   });
 
-  it('rest as many times longer as they are longer than their rest says, four times at most', async () => {
-    jest.useFakeTimers();
-    try {
-      const rest = { times: 3, isAlways: true, mostMs: 90_000, longMs: 15 };
-      const rests: [number, number][] = [
-        [15, 45],
-        [45, 405],
-        [60, 720],
-        [1_000, 12_000],
-        [30_000, 90_000],
-      ];
-      for (const [spentMs, restMs] of rests) {
-        const turns = new Turns(1, 'reads', { rest });
-        await turns.run('a', async (spend) => spend(spentMs));
-        const second = new Read();
-        const page = turns.run('a', second.work);
-        await jest.advanceTimersByTimeAsync(restMs - 1);
-        expect(second.begun).toBe(false);
-        await jest.advanceTimersByTimeAsync(1);
-        expect(second.begun).toBe(true);
-        second.end();
-        await page;
-      }
-    } finally {
-      jest.useRealTimers();
-    }
-  });
-
   it('rest two seconds at most, or as long as their rest says', async () => {
     jest.useFakeTimers();
     try {

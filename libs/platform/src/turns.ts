@@ -2,7 +2,6 @@ import { Refusal } from '@millrace/contracts';
 
 /** Of one owner; with its requests per minute this bounds what it can make a process do at one time. */
 const WAITING = 100;
-const MAX_TIMES_LONGER = 4;
 /** However long its last work took, an owner waits no longer than this for its next, where its rest does not say otherwise. */
 const MAX_REST_MS = 2_000;
 
@@ -14,11 +13,6 @@ export interface Rest {
   isAlways: boolean;
   /** However long the work took; two seconds where absent. */
   mostMs?: number;
-  /**
-   * Work that took longer than this, in milliseconds, is followed by a rest as many times longer again, four times at most: what others
-   * wait for work of a given length grows with its square (M/G/1, Pollaczek and Khinchine).
-   */
-  longMs?: number;
 }
 
 /** Who takes turns with one another: the work of one account, of one caller (an account, a worker token or an address), or of all. */
@@ -98,16 +92,15 @@ export class Turns {
   }
 
   private leave(owner: string, queue: Queue, tookMs: number): void {
-    const { times, isAlways, mostMs = MAX_REST_MS, longMs = Number.POSITIVE_INFINITY } = this.rest;
+    const { times, isAlways, mostMs = MAX_REST_MS } = this.rest;
     if (queue.waiting.length === 0 && !isAlways) return this.free(owner, queue);
-    const timesLonger = Math.min(MAX_TIMES_LONGER, Math.max(1, tookMs / longMs));
     const next = (): void => {
       const begin = queue.waiting.shift();
       if (begin === undefined) this.free(owner, queue);
       else begin();
     };
     // A process that ends does not wait for it.
-    setTimeout(next, Math.min(tookMs * times * timesLonger, mostMs)).unref();
+    setTimeout(next, Math.min(tookMs * times, mostMs)).unref();
   }
 
   private free(owner: string, queue: Queue): void {

@@ -43,13 +43,16 @@ export const EXAMINATION_MS = 30_000;
  */
 const REST = { times: 3, isAlways: true };
 /**
- * Of a large submission. One that takes a thread for longer than 10 ms (some 2 MB) rests up to four times as long again: 10 MB cost
- * PostgreSQL, the event loop and the worker nine times what they cost the thread.
+ * Beside its thread, a large submission takes the event loop, PostgreSQL and the worker that runs it this long for each MiB: it is received,
+ * recorded and read again. That counts as spent with the time of the thread, which is much less where a few long texts make up the body.
  */
-export const SUBMISSION_REST: Rest = { ...REST, mostMs: 3 * EXAMINATION_MS, longMs: 10 };
+const MS_PER_MIB = 24;
+/** Of a large submission: the longest one is followed by the longest rest. */
+export const SUBMISSION_REST: Rest = { ...REST, mostMs: 3 * EXAMINATION_MS };
 /** Of a batch. It has as many slices as it needs; the bytes of its graphs bound them. */
 export const BATCH_REST: Rest = { ...REST, mostMs: Number.POSITIVE_INFINITY };
 
+const BYTES_PER_MIB = 1_048_576;
 const MAX_THREADS = 4;
 const LIMITS: ExaminerLimits = {
   inlineBytes: SMALL_SUBMISSION_BYTES,
@@ -102,7 +105,8 @@ export class SubmissionExaminer {
    *
    * @param target asked only about a body that could be read, unless that is a large one. A fault of the body counts first.
    * @param options `forReuse`: the submission may be answered with earlier outputs: what it asks for exactly is worked out as well.
-   * `spend` is called with the milliseconds that a thread worked on it, also where that fails; waiting for one does not count.
+   * `spend` is called with the milliseconds that a thread worked on it, also where that fails, and what its bytes cost elsewhere; waiting
+   * for a thread does not count.
    * @throws Refusal of the body, the target or the graph; 429 `rate_limited` while too many large bodies wait; 413
    * `payload_too_large` when examining it takes too much memory.
    */
@@ -163,7 +167,9 @@ export class SubmissionExaminer {
     // Moved where the body has the memory to itself, else copied.
     const transferList = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
     const task = { body, catalogue, forReuse };
-    const result = await this.runInThread<ExaminationResult>(task, 'examineInThread', spend, transferList);
+    const elsewhereMs = (byteLength / BYTES_PER_MIB) * MS_PER_MIB;
+    const spendAll: Spend = (ms) => spend(ms + elsewhereMs);
+    const result = await this.runInThread<ExaminationResult>(task, 'examineInThread', spendAll, transferList);
     if (result.kind === 'refused') throw new Refusal(result.code, result.message, result.options);
     if ('error' in found) throw found.error;
     if (result.kind !== 'examined') throw new Error('the graph was not examined');

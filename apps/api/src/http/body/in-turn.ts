@@ -5,14 +5,14 @@ import { senderOf } from './sender';
 
 /**
  * Do what a request's body asks for: at once when it is small, else when the other large requests of its account have been done,
- * and three times as long as threads worked on the last one has passed. So one account has one body among those that wait for a thread
- * (`SubmissionExaminer`), however many it sends and however soon, and takes a fourth of a thread's time at most, with the largest less
- * (`SUBMISSION_REST`): the longest examination is followed by the longest rest. Batches have turns of their own by the same rule (`BatchExaminer`).
+ * and three times as long as was spent on the last one has passed. So one account has one body among those that wait for a thread
+ * (`SubmissionExaminer`), however many it sends and however soon, and takes a fourth of a thread's time at most
+ * (`SUBMISSION_REST`). Batches have turns of their own by the same rule (`BatchExaminer`).
  * What it waits for besides, a thread or the database, counts for nothing, so that no account is held up by the load of others.
  * The body counts as in flight while it waits. What has not begun when its sender leaves is not done: who sends it again would pay for both.
  * Nor is what had to wait and whose sender has no access any more.
  *
- * @param work calls `spend` with the milliseconds that threads, this one among them, worked on the body.
+ * @param work calls `spend` with the milliseconds that the body took of threads, this one among them, and elsewhere.
  * @throws Refusal `rate_limited` when too many wait, `invalid_request` when the sender left meanwhile, `unauthorized` and
  * `forbidden` when they lost access; what `work` throws.
  */

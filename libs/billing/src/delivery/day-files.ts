@@ -19,7 +19,7 @@ export type WrittenDay = { error: string } | { error: null; usage: FileFacts; le
 
 /**
  * Write the files of a day: usage, ledger, and last what both add up to, so that who finds the last one finds all of them. The names say
- * the day and the books of a complete day never change, so a day that is written again has the same bytes under the same names.
+ * the day and the books of a complete day never change, so a day that the same version writes again has the same bytes under the same names.
  *
  * @throws what reading the books throws.
  */

@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import type { TerminalStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { LedgerKind } from '../ledger';
 import type { ExportDay } from './export-day';
@@ -9,7 +10,7 @@ export interface UsageLine {
   finishedAt: Date;
   apiKeyId: string | null;
   deploymentId: string | null;
-  status: string;
+  status: TerminalStatus;
   billableMs: bigint;
   chargedMicros: bigint;
   labels: Record<string, string>;

@@ -1,3 +1,4 @@
+import type { TerminalStatus } from '@millrace/contracts';
 import { creditsText } from '../price';
 import type { ExportDay } from './export-day';
 import type { LedgerLine, UsageLine } from './export.store';
@@ -13,6 +14,13 @@ type Field = string | number | bigint | null;
 const CURRENCY = 'CREDIT';
 const PROVIDER = 'Millrace';
 
+const ENDED: Readonly<Record<TerminalStatus, string>> = {
+  succeeded: 'succeeded',
+  canceled: 'was canceled',
+  failed: 'failed',
+  expired: 'expired',
+};
+
 const FOCUS: readonly (readonly [string, (line: UsageLine, of: { accountId: string; day: ExportDay }) => Field])[] = [
   ['BilledCost', ({ chargedMicros }) => creditsText(chargedMicros)],
   ['BillingAccountId', (_, { accountId }) => accountId],
@@ -21,10 +29,7 @@ const FOCUS: readonly (readonly [string, (line: UsageLine, of: { accountId: stri
   ['BillingPeriodEnd', (_, { day }) => monthStart(day.from, 1)],
   ['ChargeCategory', () => 'Usage'],
   ['ChargeClass', () => null],
-  [
-    'ChargeDescription',
-    ({ status }) => `Engine time of a job that ${status === 'succeeded' ? status : `was ${status}`}`,
-  ],
+  ['ChargeDescription', ({ status }) => `Engine time of a job that ${ENDED[status]}`],
   ['ChargeFrequency', () => 'Usage-Based'],
   ['ChargePeriodStart', (_, { day }) => day.from.toISOString()],
   ['ChargePeriodEnd', (_, { day }) => day.to.toISOString()],

@@ -45,7 +45,9 @@ const DOWNLOADS = [
     path: '/platform/v1/exports/2026-01-01/usage.csv.gz',
     makeEndless: () => {
       const rows = Buffer.alloc(48_000, 7).toString('base64');
-      jest.spyOn(DailyExports.prototype, 'file').mockImplementation(() => ({ parts: endless(rows), sums: noSums }));
+      jest
+        .spyOn(DailyExports.prototype, 'file')
+        .mockImplementation(() => Promise.resolve({ parts: endless(rows), sums: noSums }));
     },
   },
 ];

@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
+import { firstIncompleteDay } from '../exports';
 import type { FileFacts } from './delivery';
 import { FAILING_LIMIT_SECONDS } from './retry-schedule';
 
@@ -55,20 +56,22 @@ export type WriteOutcome =
  * Make a delivery of each day that is complete, for each account that has a destination. A day that has one already is left as it is, unless it was
  * given up with the destination before: it is written to this one. The attempt at that one that may be under way does not count.
  *
- * @param until the first day that is not complete.
+ * @param at the time by which days are complete; null: PostgreSQL's.
  * @returns how many destinations had days to come.
  */
-export async function planDeliveries(statements: Statements, until: string): Promise<number> {
+export async function planDeliveries(statements: Statements, at: Date | null): Promise<number> {
   const [row] = await statements.rows<{ count: number }>(Prisma.sql`
-    WITH behind AS (
+    WITH complete AS (
+      SELECT ${firstIncompleteDay(at)} AS until
+    ), behind AS (
       SELECT account_id, next_day FROM export_destinations
-      WHERE disabled_at IS NULL AND next_day < ${until}::date ORDER BY next_day LIMIT ${PLANNED_AT_ONCE} FOR UPDATE SKIP LOCKED
+      WHERE disabled_at IS NULL AND next_day < (SELECT until FROM complete) ORDER BY next_day LIMIT ${PLANNED_AT_ONCE} FOR UPDATE SKIP LOCKED
     ), moved AS (
-      UPDATE export_destinations d SET next_day = ${until}::date FROM behind WHERE d.account_id = behind.account_id
+      UPDATE export_destinations d SET next_day = c.until FROM behind, complete c WHERE d.account_id = behind.account_id
     ), made AS (
       INSERT INTO export_deliveries AS v (account_id, day)
-      SELECT behind.account_id, day::date FROM behind
-      CROSS JOIN generate_series(behind.next_day::timestamp, ${until}::date - interval '1 day', interval '1 day') AS day
+      SELECT behind.account_id, day::date FROM behind CROSS JOIN complete c
+      CROSS JOIN generate_series(behind.next_day::timestamp, c.until - interval '1 day', interval '1 day') AS day
       ON CONFLICT (account_id, day) DO UPDATE
       SET state = 'pending', attempt = v.attempt + 1, tries = 0, due_at = DEFAULT, ended_at = NULL WHERE v.state = 'failed'
     )

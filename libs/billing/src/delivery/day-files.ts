@@ -31,7 +31,7 @@ export async function writeDay(
 ): Promise<WrittenDay> {
   const written: Partial<Record<'usage' | 'ledger', FileFacts>> = {};
   for (const dataset of ['usage', 'ledger'] as const) {
-    const file = exports.file(place.accountId, place.day, dataset);
+    const file = await exports.file(place.accountId, place.day, dataset);
     const facts = await writeFile(writer, { ...place, name: nameOf(place, dataset) }, file, signal);
     if (typeof facts === 'string') return { error: facts };
     written[dataset] = facts;

@@ -39,7 +39,7 @@ export class ExportDeliveries {
   /** Have the files of a day written, also again. @throws Refusal `not_found` for a day that is not over, and without a destination. */
   async requestDay(accountId: string, day: string): Promise<ExportDelivery> {
     // Whether there is such a day is the rule of who makes its files.
-    this.exports.file(accountId, day, 'usage');
+    await this.exports.file(accountId, day, 'usage');
     return this.get(accountId, assertMade(await this.store.requestDay(this.database, accountId, day)));
   }
 }

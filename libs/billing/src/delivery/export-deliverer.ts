@@ -31,7 +31,7 @@ export class ExportDeliverer {
 
   constructor(
     private readonly database: Statements,
-    private readonly exports: Pick<DailyExports, 'file' | 'firstIncompleteDay'>,
+    private readonly exports: Pick<DailyExports, 'file' | 'at'>,
     private readonly secrets: DestinationSecrets,
     private readonly writer: ObjectWriter,
     private readonly ownBucket: string | null,
@@ -46,7 +46,7 @@ export class ExportDeliverer {
    */
   async deliverDue(): Promise<number> {
     if (this.closing.signal.aborted) return 0;
-    const planned = await planDeliveries(this.database, this.exports.firstIncompleteDay());
+    const planned = await planDeliveries(this.database, this.exports.at);
     const slow = await this.beginDue('slow');
     return planned + slow + (await this.beginDue('quick'));
   }

@@ -80,7 +80,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.drop());
 
-const exportsAt = (now: Date): DailyExports => new DailyExports(test.database, new ExportStore(), () => now);
+const exportsAt = (now: Date): DailyExports => new DailyExports(test.database, new ExportStore(), now);
 const destinationsAt = (now = AFTER, hasOwnBucket = true): ExportDestinations =>
   new ExportDestinations(test.database, places, secrets, new AddressGuard([]), exportsAt(now), hasOwnBucket);
 const deliveriesAt = (now = AFTER): ExportDeliveries => new ExportDeliveries(test.database, store, exportsAt(now));
@@ -374,11 +374,11 @@ describe('what was begun', () => {
 
   it('is written to the next place, and does not count, when one is set after its own was removed', async () => {
     await setBucket();
-    await planDeliveries(test.database, '2026-03-15');
+    await planDeliveries(test.database, AFTER);
     const before = await claim();
     await destinationsAt().delete(test.database, accountId);
     await setBucket(null);
-    await planDeliveries(test.database, '2026-03-15');
+    await planDeliveries(test.database, AFTER);
     expect(await recordWrite(test.database, before, outcome, 1)).toBe(false);
     await deliver();
     expect([await listed(), bucket.targets]).toEqual([[[DAY, 'delivered']], [null, null, null]]);

@@ -64,7 +64,7 @@ function held(): { deliverer: ExportDeliverer; open: () => void } {
   let open = (): void => undefined;
   const gate = new Promise<null>((resolve) => (open = () => resolve(null)));
   const bucket: ObjectWriter = { write: () => gate, close: () => Promise.resolve() };
-  const exports = new DailyExports(test.database, new ExportStore(), () => AFTER);
+  const exports = new DailyExports(test.database, new ExportStore(), AFTER);
   const secrets = new DestinationSecrets(KeyRing.of(Buffer.alloc(32, 7)));
   const logger = createLogger('test', 'silent');
   return { deliverer: new ExportDeliverer(test.database, exports, secrets, bucket, 'the-service', logger), open };

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.drop());
 
-const exportsAt = (now: Date): DailyExports => new DailyExports(test.database, new ExportStore(), () => now);
+const exportsAt = (now: Date): DailyExports => new DailyExports(test.database, new ExportStore(), now);
 /** The rows of a file, without the quotes of CSV: no value here has a comma but the tags. */
 async function fileOf(dataset: Dataset, day = DAY, now = AFTER): Promise<string[]> {
   let text = '';

@@ -2,7 +2,7 @@ import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
 import { csvRows, inTime } from '../usage';
-import { dayOf, daysWithin, firstIncomplete, isComplete, type ExportDay } from './export-day';
+import { dayOf, daysWithin, type ExportDay } from './export-day';
 import type { After, DayTotals, ExportStore } from './export.store';
 import { LEDGER_HEADER, USAGE_HEADER, ledgerRow, usageRow } from './focus-rows';
 
@@ -34,10 +34,11 @@ const DOWNLOADS_AT_A_TIME = 2;
 export class DailyExports {
   private readonly turns = new Turns(DOWNLOADS_AT_A_TIME, 'exports');
 
+  /** @param at the time by which days are complete; null: PostgreSQL's. */
   constructor(
     private readonly database: Statements,
     private readonly store: ExportStore,
-    private readonly now: () => Date = () => new Date(),
+    readonly at: Date | null = null,
   ) {}
 
   /** The days that begin in a span, the latest first. @throws Refusal `rate_limited`; `invalid_request` where they have too much to be summed. */
@@ -46,12 +47,14 @@ export class DailyExports {
     const [last, first] = [days[0], days.at(-1)];
     if (last === undefined || first === undefined) return [];
     const span = { from: first.from, to: last.to };
+    // Read before the sums: what is said to be complete has been so when they were read.
+    const incomplete = await this.firstIncompleteDay();
     const read = (): Promise<DayTotals[]> => this.store.totals(this.database, accountId, span);
     const totals = await this.turns.run(accountId, () => inTime(read, 'usage and ledger'));
     const known = new Map(totals.map((total) => [total.day, total]));
     return days.map((day) => ({
       ...(known.get(day.day) ?? { day: day.day, usageRows: 0, usageMicros: 0n, ledgerRows: 0, ledgerMicros: 0n }),
-      isComplete: isComplete(day, this.now()),
+      isComplete: day.day < incomplete,
     }));
   }
 
@@ -67,13 +70,13 @@ export class DailyExports {
     dataset: Dataset,
     write: (parts: AsyncIterable<string>) => Promise<void>,
   ): Promise<void> {
-    const { parts } = this.file(accountId, name, dataset);
+    const { parts } = await this.file(accountId, name, dataset);
     await this.turns.run(accountId, () => write(parts));
   }
 
   /** A day's file as CSV (RFC 4180), which is made as its parts are read. @throws Refusal `not_found` as `send` does. */
-  file(accountId: string, name: string, dataset: Dataset): DayFile {
-    const day = this.completeDay(name);
+  async file(accountId: string, name: string, dataset: Dataset): Promise<DayFile> {
+    const day = await this.completeDay(name);
     const sums = { rows: 0n, chargedMicros: 0n };
     const [header, rows] =
       dataset === 'usage'
@@ -83,13 +86,13 @@ export class DailyExports {
   }
 
   /** Days before it are complete: `yyyy-mm-dd`. */
-  firstIncompleteDay(): string {
-    return firstIncomplete(this.now());
+  firstIncompleteDay(): Promise<string> {
+    return this.store.firstIncompleteDay(this.database, this.at);
   }
 
-  private completeDay(name: string): ExportDay {
+  private async completeDay(name: string): Promise<ExportDay> {
     const day = dayOf(name);
-    if (day !== null && isComplete(day, this.now())) return day;
+    if (day !== null && day.day < (await this.firstIncompleteDay())) return day;
     throw new Refusal(
       'not_found',
       `There is no export of ${name}: a day can be read ten minutes after it has ended (UTC).`,

@@ -1,5 +1,3 @@
-import { isFinal } from '../ledger';
-
 const DAY_MS = 86_400_000;
 
 /** A day (UTC) as `yyyy-mm-dd`, and the moments from which and before which it is. */
@@ -23,18 +21,6 @@ export function daysWithin(from: Date, to: Date): ExportDay[] {
     days.push({ day: nameOf(at), from: at, to: new Date(at.getTime() + DAY_MS) });
   }
   return days;
-}
-
-/** The first day (UTC) that is not complete: all before it are. */
-export function firstIncomplete(now: Date): string {
-  for (let at = startOf(now); ; at = new Date(at.getTime() - DAY_MS)) {
-    if (isComplete({ to: at }, now)) return nameOf(at);
-  }
-}
-
-/** When nothing more is posted to a day: its export never changes from then on. */
-export function isComplete({ to }: Pick<ExportDay, 'to'>, now: Date): boolean {
-  return isFinal(to, now);
 }
 
 const nameOf = (time: Date): string => time.toISOString().slice(0, 10);

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { TerminalStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { LedgerKind } from '../ledger';
+import { SETTLED_AFTER_MS, type LedgerKind } from '../ledger';
 import type { ExportDay } from './export-day';
 
 /** What a job was charged, as finance reads it. */
@@ -51,8 +51,25 @@ const charged = Prisma.sql`CASE WHEN t.kind = 'settle' AND e.to_book = 'revenue'
 const changeOf = (book: 'available' | 'held'): Prisma.Sql => Prisma.sql`
   (CASE WHEN e.to_book = ${book} THEN e.amount_micros ELSE 0 END - CASE WHEN e.from_book = ${book} THEN e.amount_micros ELSE 0 END)`;
 
+/**
+ * The first day (UTC) that is not complete, as a `date`: nothing more is posted to those before it. By PostgreSQL's clock, as the times in the books
+ * are: that of a process may be ahead, and a day is delivered once.
+ *
+ * @param at the time that is taken for now; null: PostgreSQL's.
+ */
+export const firstIncompleteDay = (at: Date | null): Prisma.Sql => Prisma.sql`
+  ((coalesce(${at}::timestamptz, now()) - make_interval(secs => ${SETTLED_AFTER_MS / 1_000})) AT TIME ZONE 'UTC')::date`;
+
 /** The SQL of exports: a day of an account, page by page in the order of time. */
 export class ExportStore {
+  /** Days before it are complete: `yyyy-mm-dd`. @param at the time that is taken for now; null: PostgreSQL's. */
+  async firstIncompleteDay(statements: Statements, at: Date | null): Promise<string> {
+    const [row] = await statements.rows<{ day: string }>(Prisma.sql`
+      SELECT to_char(${firstIncompleteDay(at)}, 'YYYY-MM-DD') AS day`);
+    if (row === undefined) throw new Error('a day returned no row');
+    return row.day;
+  }
+
   async usagePage(
     statements: Statements,
     accountId: string,

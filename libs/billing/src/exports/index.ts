@@ -1,2 +1,2 @@
 export { DailyExports, type DailyExport, type DayFile, type Dataset } from './daily-exports.service';
-export { ExportStore } from './export.store';
+export { ExportStore, firstIncompleteDay } from './export.store';

@@ -17,4 +17,4 @@ export { LEDGER_KINDS, MOVES, type Book, type LedgerKind, type Move } from './le
 export { LINE_COLUMNS, lineSums, movements } from './movements.store';
 export { PostingStore, partOf, type Original, type Posted, type Posting } from './posting.store';
 export { takenBackEntries } from './taken-back.store';
-export { isFinal, monthSpan, type Statement } from './statement';
+export { SETTLED_AFTER_MS, monthSpan, type Statement } from './statement';

@@ -17,7 +17,7 @@ export interface Statement {
 }
 
 /** A posting has the time at which its transaction began; one that was under way at midnight has ended by then. */
-const SETTLED_AFTER_MS = 10 * 60_000;
+export const SETTLED_AFTER_MS = 10 * 60_000;
 
 /** The span of a month given as `yyyy-mm`, UTC; null when it is none. */
 export function monthSpan(month: string): { from: Date; to: Date } | null {

@@ -73,6 +73,78 @@ it('the next hour may have one again', async () => {
   expect(await events(accountId)).toHaveLength(2);
 });
 
+describe('an hour that has ended', () => {
+  const END = new Date('2026-03-14T12:00:00.000Z');
+  const later = (seconds: number): Date => new Date(END.getTime() + seconds * 1_000);
+  /** A process that has just started. */
+  const loop = (): { lookAt: (seconds: number) => Promise<number> } => {
+    const store = new SpendAnomalyStore(END);
+    const notes = new NoteSpendAnomaliesLoop(test.database, store, NO_MAILS, 1_000n);
+    return {
+      lookAt: (seconds) => {
+        Object.assign(store, { at: later(seconds) });
+        return notes.runOnce();
+      },
+    };
+  };
+  async function chargeAt(accountId: string, micros: number, at: Date): Promise<void> {
+    await test.database.execute(Prisma.sql`
+      INSERT INTO usage_records (job_id, account_id, status, billable_ms, charged_micros, labels, finished_at)
+      VALUES (${newId()}::uuid, ${accountId}::uuid, 'succeeded', 1, ${micros}, '{}', ${at})`);
+    await test.database.execute(
+      Prisma.sql`UPDATE balances SET updated_at = ${at} WHERE account_id = ${accountId}::uuid`,
+    );
+  }
+  const hours = async (accountId: string): Promise<string[]> => {
+    const rows = await test.database.rows<{ hour: string }>(Prisma.sql`
+      SELECT m.data ->> 'hour' AS hour FROM webhook_messages m JOIN webhook_endpoints e ON e.id = m.endpoint_id
+      WHERE e.account_id = ${accountId}::uuid ORDER BY 1`);
+    return rows.map(({ hour }) => hour);
+  };
+  const usual = async (): Promise<string> => {
+    const accountId = await account();
+    for (const back of [2, 3, 4]) await chargeAt(accountId, 200, later(-back * 3_600));
+    return accountId;
+  };
+
+  it('is noted once by what was charged in its last seconds, or while no process looked', async () => {
+    const accountId = await usual();
+    await chargeAt(accountId, 5_000, later(-20));
+    const [one, other] = [loop(), loop()];
+    expect(await Promise.all([one.lookAt(20), other.lookAt(20)]).then(([a, b]) => a + b)).toBe(1);
+    for (const seconds of [80, 700, 3_000]) expect(await one.lookAt(seconds)).toBe(0);
+    expect(await loop().lookAt(3_500)).toBe(0);
+    expect(await hours(accountId)).toEqual(['2026-03-14T11:00:00Z']);
+  });
+
+  it('and the hour after it may have one each', async () => {
+    const accountId = await usual();
+    await chargeAt(accountId, 5_000, later(-20));
+    await chargeAt(accountId, 5_000, later(10));
+    await loop().lookAt(20);
+    await loop().lookAt(80);
+    expect(await hours(accountId)).toEqual(['2026-03-14T11:00:00Z', '2026-03-14T12:00:00Z']);
+  });
+
+  it('is looked at again when nothing is charged in it any more, and not between', async () => {
+    const accountId = await usual();
+    await chargeAt(accountId, 1_500, later(-20));
+    const process = loop();
+    await process.lookAt(20);
+    // Its transaction began before the end of the hour, and commits after the look.
+    await chargeAt(accountId, 1_500, later(-1));
+    const spentIn = jest.spyOn(SpendAnomalyStore.prototype, 'spentIn');
+    try {
+      expect(await process.lookAt(80)).toBe(0);
+      expect(spentIn.mock.calls.filter(([, of]) => of === accountId)).toEqual([]);
+      expect(await process.lookAt(601)).toBe(1);
+    } finally {
+      spentIn.mockRestore();
+    }
+    expect(await hours(accountId)).toEqual(['2026-03-14T11:00:00Z']);
+  });
+});
+
 describe('a mail of unusual spend', () => {
   const sent: [string, string][] = [];
   let broken: string | null;
@@ -126,7 +198,11 @@ describe('a mail of unusual spend', () => {
 
 describe('the usual hour', () => {
   const store = new SpendAnomalyStore();
-  const hourNow = async (accountId: string): Promise<number> => (await store.spentNow(test.database, accountId)).hour;
+  const hourNow = async (): Promise<number> => {
+    const [row] = await test.database.rows<{ hour: number }>(Prisma.sql`
+      SELECT floor(extract(epoch FROM now()) / 3600)::int AS hour`);
+    return row?.hour ?? 0;
+  };
   /** Records of the last seven days: `of` micro-credits each, so many in each hour. */
   const history = (accountId: string, each: number, of: number): Promise<number> =>
     test.database.execute(Prisma.sql`
@@ -138,7 +214,7 @@ describe('the usual hour', () => {
   it('reads each record of the past once, however often it is asked for', async () => {
     const accountId = await makeAccount(test.database, { micros: 1_000_000n });
     await history(accountId, 5, 3);
-    const hour = await hourNow(accountId);
+    const hour = await hourNow();
     const usual = new UsualSpend(store);
     await test.database.transaction(async (tx) => {
       const first = await readingRows(tx, 'usage_records', () => usual.before(tx, accountId, hour));
@@ -153,7 +229,7 @@ describe('the usual hour', () => {
   it('is known when all of it was read, a bounded number of records at a time', async () => {
     const accountId = await makeAccount(test.database, { micros: 1_000_000n });
     await history(accountId, 5, 3);
-    const hour = await hourNow(accountId);
+    const hour = await hourNow();
     const usual = new UsualSpend(store, 300);
     const answers: (bigint | null)[] = [];
     for (let look = 0; look < 4; look += 1) {
@@ -178,7 +254,7 @@ describe('the usual hour', () => {
     ] as const) {
       await charge(accountId, micros, hoursAgo);
     }
-    const hour = await hourNow(accountId);
+    const hour = await hourNow();
     const usual = new UsualSpend(store);
     const before = (later: number): Promise<bigint | null> => usual.before(test.database, accountId, hour + later);
     expect(await before(-2)).toBe(100n);

@@ -36,16 +36,27 @@ export class AuditSpanStore {
     return { accountIds, after: null, sums: NOTHING, day: null, until: null };
   }
 
-  /** Accounts that have credits, and how many transactions they have, counted up to one more than a span has. */
+  /**
+   * Accounts that have a balance, or transactions without one, and how many of these they have, counted up to one more than a span has. Of each account
+   * with transactions one of them is read to find it, however many it has.
+   */
   private async accountsAfter(
     tx: Statements,
     accountId: string,
     most: number,
   ): Promise<{ accountId: string; transactions: number }[]> {
     return tx.rows(Prisma.sql`
+      WITH RECURSIVE moved (account_id, nth) AS (
+        SELECT ${nextMoved(Prisma.sql`${accountId}::uuid`)}, 1
+        UNION ALL
+        SELECT ${nextMoved(Prisma.sql`m.account_id`)}, m.nth + 1 FROM moved m WHERE m.account_id IS NOT NULL AND m.nth < ${most}::int
+      )
       SELECT b.account_id, c.transactions
       FROM (
-        SELECT account_id FROM balances WHERE account_id > ${accountId}::uuid ORDER BY account_id LIMIT ${most}::int
+        SELECT account_id FROM (
+          (SELECT account_id FROM balances WHERE account_id > ${accountId}::uuid ORDER BY account_id LIMIT ${most}::int)
+          UNION SELECT account_id FROM moved WHERE account_id IS NOT NULL
+        ) every ORDER BY account_id LIMIT ${most}::int
       ) b
       CROSS JOIN LATERAL (
         SELECT count(*)::int AS transactions
@@ -66,6 +77,10 @@ export class AuditSpanStore {
     return { accountIds: [accountId], after, sums, day, until: end?.at ?? null };
   }
 }
+
+/** The first account after this one that has transactions. */
+const nextMoved = (after: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  (SELECT t.account_id FROM ledger_transactions t WHERE t.account_id > ${after} ORDER BY t.account_id LIMIT 1)`;
 
 /** True of rows of the span's accounts. */
 export const ofAccounts = (column: string, ids: string[]): Prisma.Sql =>

@@ -5,7 +5,7 @@ import { createTestDatabase, makeAccount, readingRows, type TestDatabase } from 
 import { LedgerDaysStore } from '../ledger';
 import { AuditLedgerLoop } from './audit-ledger.loop';
 import { AuditProgressStore } from './audit-progress.store';
-import { NOTHING, type AuditPosition } from './audit-span';
+import { NOTHING, START, type AuditPosition } from './audit-span';
 import { AuditSpanStore } from './audit-span.store';
 import { LedgerAudit } from './ledger-audit';
 import { LedgerAuditStore } from './ledger-audit.store';
@@ -130,6 +130,26 @@ it.each([
   const part = { reachedAt: first?.at ?? new Date(0), sums: NOTHING, day: null };
   const span = await new AuditSpanStore(1).partOf(test.database, large, part);
   expect(span.until).toEqual(ends ? last : null);
+});
+
+describe('an account with movements whose balance is gone', () => {
+  it.each(['small', 'large'])('is found where it is %s, and nothing else is', async (size) => {
+    const accountId = size === 'large' ? large : (small[1] ?? '');
+    await tamper(Prisma.sql`DELETE FROM balances WHERE account_id = ${accountId}::uuid`);
+    expect((await findings()).map(({ check, subject }) => [check, subject])).toEqual([['balance-exists', accountId]]);
+  });
+
+  it('is looked for without reading all movements', async () => {
+    await tamper(Prisma.sql`DELETE FROM balances`);
+    await test.database.transaction(async (tx) => {
+      await tx.execute(Prisma.sql`SET LOCAL enable_seqscan = off`);
+      const spans = new AuditSpanStore(2);
+      const { result, rows } = await readingRows(tx, 'ledger_transactions', () => spans.next(tx, START, 2));
+      expect(result?.accountIds).toEqual([...small, large].sort().slice(0, 2));
+      // The next account is asked for twice, and its movements are counted up to three.
+      expect(rows).toBeLessThanOrEqual(2 * (1 + 3));
+    });
+  });
 });
 
 describe('the closed days of an account', () => {

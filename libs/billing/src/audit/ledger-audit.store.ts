@@ -49,7 +49,7 @@ export class LedgerAuditStore {
 /** What holds of each movement, or of what it belongs to: the accounts' movements in a span. */
 const OF_MOVEMENTS = [entries, holds, usage, lots, corrections, purchases, closedDays, deliveredExports];
 /** What holds of an account as it is now. */
-const OF_ACCOUNTS = [balances, lotSums, topUps, payments];
+const OF_ACCOUNTS = [balances, missingBalances, lotSums, topUps, payments];
 /** Checks of holds by movements alone. The others of them compare with jobs, whose state says nothing of the sums of movements. */
 const CONTRADICTIONS = [
   'one-hold-per-job',
@@ -114,6 +114,15 @@ function balances(span: AuditSpan): Prisma.Sql {
       },
     ])}
     WHERE f.found AND ${ofAccounts('b.account_id', span.accountIds)}`;
+}
+
+/** Who has movements has a balance. */
+function missingBalances({ accountIds }: AuditSpan): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 'balance-exists' AS "check", a.id::text AS subject, 'The account has movements and no balance.' AS detail
+    FROM unnest(${accountIds}::uuid[]) AS a (id)
+    WHERE NOT EXISTS (SELECT FROM balances b WHERE b.account_id = a.id)
+      AND EXISTS (SELECT FROM ledger_transactions t WHERE t.account_id = a.id)`;
 }
 
 /**

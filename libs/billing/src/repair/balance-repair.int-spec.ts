@@ -52,6 +52,18 @@ it('has all of a ledger that is read in parts: its sums, what brought credits, a
   expect(await rebuildOf(accountId, 1_000)).toMatchObject({ isChanged: false });
 });
 
+it('makes the balance of an account that has none, though it has movements, and then changes nothing', async () => {
+  const accountId = await makeAccount(test.database, { micros: 5n });
+  await tamper(Prisma.sql`DELETE FROM balances`);
+  expect(await rebuildOf(accountId, 3)).toMatchObject({
+    isChanged: true,
+    before: { availableMicros: 0n },
+    after: { availableMicros: 5n, heldMicros: 0n, consumedMicros: 0n, drawnMicros: 0n },
+  });
+  expect(await test.database.models.balance.findMany()).toMatchObject([{ accountId, availableMicros: 5n }]);
+  expect(await rebuildOf(accountId, 3)).toMatchObject({ isChanged: false });
+});
+
 it('changes nothing of an account that never had credits, and makes it no balance', async () => {
   const accountId = await makeAccount(test.database);
   expect(await rebuildOf(accountId, 3)).toMatchObject({ isChanged: false, after: { availableMicros: 0n } });

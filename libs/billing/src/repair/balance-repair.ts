@@ -28,6 +28,7 @@ export interface Rebuild {
 /** Jobs that a refusal names; a comparison has all. */
 const NAMED = 5;
 const NO_BALANCE: StoredBalance = { ...NOTHING, drawnMicros: 0n };
+const NEVER_CREDITED = { isChanged: false, before: NO_BALANCE, after: NO_BALANCE, grant: null } as const;
 const BEYOND = 'Spent beyond what the account had, while its balance was higher than its ledger.';
 const ENDED = 'The job has ended, and its hold had not.';
 
@@ -62,11 +63,14 @@ export class BalanceRepair {
    * @throws Refusal `invalid_request` where the ledger contradicts itself.
    */
   async compare(read: ReadLedger): Promise<Rebuild> {
-    return this.database.transaction((tx) => this.differences(tx, read));
+    return this.database.transaction(async (tx) => {
+      const isMissing = await this.store.lacksBalance(tx, read.accountId);
+      return this.differences(tx, read, isMissing);
+    });
   }
 
   /**
-   * Make balance and lots what the ledger says, in the caller's transaction. Where all agree, nothing is written. An account that has spent what it
+   * Make balance and lots what the ledger says, in the caller's transaction. Where all agree, nothing is written. A balance that is missing is made. An account that has spent what it
    * never had is given the difference: a balance is never negative. Where the end of a hold is lost, so is what the hold returned, and sums without
    * it would be granted a second time once its rows are back: then nothing is written.
    *
@@ -75,7 +79,7 @@ export class BalanceRepair {
    */
   async rebuild(tx: Statements, read: ReadLedger, actor: string): Promise<Rebuild> {
     const { accountId } = read;
-    const rebuild = await this.differences(tx, read);
+    const rebuild = await this.differences(tx, read, await this.store.addBalance(tx, accountId));
     if (rebuild.left.length > 0) throw incomplete(rebuild.left);
     if (!rebuild.isChanged) return rebuild;
     const { after, ended, lots, grant } = rebuild;
@@ -87,9 +91,12 @@ export class BalanceRepair {
     return rebuild;
   }
 
-  private async differences(tx: Statements, read: ReadLedger): Promise<Rebuild> {
+  /** @param isMissing the account has movements, and has or had no balance. */
+  private async differences(tx: Statements, read: ReadLedger, isMissing: boolean): Promise<Rebuild> {
     const { accountId, rest } = read;
     const before = await this.store.lock(tx, accountId);
+    // Nothing is locked then: its first credits may be posted meanwhile, with their balance.
+    if (before === null && !isMissing) return { ...NEVER_CREDITED, lots: [], ended: [], left: [] };
     const sums = await this.sumsOf(tx, rest);
     const latest = await this.store.contents(tx, accountId, rest);
     const jobIds = [...read.orphanJobs, ...latest.orphanJobs];
@@ -108,7 +115,7 @@ export class BalanceRepair {
     const grant = books.availableMicros < 0n ? { id: newId(), micros: -books.availableMicros } : null;
     if (grant !== null) lots.push(lotOf(grant));
     const after = { ...books, availableMicros: books.availableMicros + (grant?.micros ?? 0n), drawnMicros };
-    const isChanged = ended.length > 0 || lots.length > 0 || !isSame(stored, after);
+    const isChanged = isMissing || ended.length > 0 || lots.length > 0 || !isSame(stored, after);
     return { isChanged, before: stored, after, lots, ended, left, grant };
   }
 

@@ -32,6 +32,10 @@ export interface SpanContents {
 }
 
 const ENDS = Prisma.sql`('settle', 'release')`;
+const lacking = (accountId: string): Prisma.Sql => Prisma.sql`
+  SELECT a.id FROM (SELECT ${accountId}::uuid AS id) a
+  WHERE NOT EXISTS (SELECT FROM balances b WHERE b.account_id = a.id)
+    AND EXISTS (SELECT FROM ledger_transactions t WHERE t.account_id = a.id)`;
 
 /** The SQL of rebuilding an account's balance and lots from its ledger. Callers that write have locked the balance. */
 export class RepairStore {
@@ -41,6 +45,19 @@ export class RepairStore {
       SELECT available_micros, held_micros, consumed_micros, drawn_micros FROM balances
       WHERE account_id = ${accountId}::uuid FOR NO KEY UPDATE`);
     return balance ?? null;
+  }
+
+  /** The account has movements and no balance. */
+  async lacksBalance(tx: Statements, accountId: string): Promise<boolean> {
+    const rows = await tx.rows(Prisma.sql`SELECT 1 FROM (${lacking(accountId)}) l`);
+    return rows.length > 0;
+  }
+
+  /** Make an empty balance where the account has movements and none; it is locked then. @returns whether it was made. */
+  async addBalance(tx: Statements, accountId: string): Promise<boolean> {
+    const added = await tx.execute(Prisma.sql`
+      INSERT INTO balances (account_id) ${lacking(accountId)} ON CONFLICT (account_id) DO NOTHING`);
+    return added > 0;
   }
 
   async contents(tx: Statements, accountId: string, span: AuditSpan): Promise<SpanContents> {

@@ -87,6 +87,7 @@ it.each([
   ['nothing is held', balanceSql(Prisma.sql`held_micros = 0`)],
   ['the wrong amount was consumed', balanceSql(Prisma.sql`consumed_micros = consumed_micros + 7`)],
   ['the wrong amount was drawn', balanceSql(Prisma.sql`drawn_micros = drawn_micros - 7`)],
+  ['the balance is gone', Prisma.sql`DELETE FROM balances`],
   ['a lot has too much', Prisma.sql`UPDATE credit_lots SET remaining_micros = remaining_micros + 7 WHERE ${firstLot}`],
   ['more was drawn from a lot', Prisma.sql`UPDATE credit_lots SET drawn_micros = drawn_micros + 7 WHERE ${firstLot}`],
   ['a lot is gone', Prisma.sql`DELETE FROM credit_lots WHERE ${firstLot}`],

@@ -28,6 +28,7 @@ export {
   readUploadFields,
   ResumableUploadService,
   UploadService,
+  type BeginTransaction,
   type PartState,
   type ReservedBytes,
   type ResumableUpload,

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Refusal, isUuid, newId, type JobMetadata } from '@millrace/contracts';
-import { RefusedError, repeatUndone, type Database } from '@millrace/database';
+import { RefusedError, isUndone, repeatUndone, type Database, type Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
 import {
   wholeAccount,
@@ -13,16 +13,12 @@ import {
 import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, type PartSpec, type PartStore } from '../store';
 import { specsOf, type ResumableUpload, type ResumableUploadStore } from './resumable-upload.store';
-import { accountClosed, beingCompleted, partsMissing, tooManyOpen } from './upload-refusals';
+import { findBegun, insertUpload } from './begun-upload';
+import { holdUpload } from './upload-hold';
+import { accountClosed, beingCompleted, partsMissing } from './upload-refusals';
 import type { UploadTerms } from './upload-terms';
 import { UPLOAD_OVER, type UploadService } from './upload.service';
 
-/** Shorter than staged bytes are kept, so that the sweep of staging removes nothing of an open upload. */
-const UPLOAD_SECONDS = 20 * 3_600;
-const OPEN_UPLOADS_PER_ACCOUNT = 20;
-/** How long a completion that died keeps others away; one that lives prolongs its hold. */
-const HOLD_SECONDS = 60;
-const RENEW_MS = 20_000;
 /** Of one account. A link to a part of a bucket takes up to 0.6 ms of a core, and an upload has up to a thousand. */
 const PART_READS_AT_A_TIME = 1;
 /** Of one account, and of all: each reads a whole file, of up to 50 GiB, from the store and has it copied. */
@@ -36,6 +32,12 @@ export interface PartState extends PartSpec {
   /** Where to PUT its bytes; null where our own route takes them, or where they have arrived. */
   link: string | null;
 }
+
+/**
+ * Does the insert of an upload in a transaction, with what the caller records of it: neither is there without the other. It is called again
+ * where PostgreSQL undid it (`repeatUndone`).
+ */
+export type BeginTransaction = (insert: (tx: Statements) => Promise<ResumableUpload>) => Promise<unknown>;
 
 /** Uploads of large files in parts that can be sent again: begun here, sent to the store, and joined here. */
 export class ResumableUploadService {
@@ -57,37 +59,48 @@ export class ResumableUploadService {
   ) {}
 
   /**
-   * Begin an upload of a file whose size is known. The room for all of it is reserved under the upload's id.
+   * Begin an upload of a file whose size is known. The room for all of it is reserved under the upload's id. Where the answer to the commit
+   * is lost, the upload is looked for, and has begun if it is there.
    *
    * @throws Refusal `payload_too_large`, `storage_full`; `rate_limited` when the day's bytes would be too many, or too many are open;
-   * `forbidden` for a closed account.
+   * `forbidden` for a closed account; what `transact` throws.
    */
   async begin(
     accountId: string,
     sizeBytes: number,
     fields: UploadFields,
     terms: Pick<UploadTerms, 'uploadBytesPerDay' | 'storageBytes' | 'sharedUploads'>,
+    transact: BeginTransaction = (insert) => this.database.transaction(insert),
   ): Promise<ResumableUpload> {
     const { maxResumableUploadBytes: maxBytes, uploadPartBytes: partBytes } = this.settings;
     if (sizeBytes > maxBytes) throw fileTooLarge(maxBytes);
     await this.uploads.assertRoomToday(accountId, sizeBytes, terms);
     const handle = await this.parts.begin();
     const draft = { id: newId(), accountId, handle, sizeBytes, partBytes, fields };
-    const limits = { lifetimeSeconds: UPLOAD_SECONDS, openLimit: OPEN_UPLOADS_PER_ACCOUNT };
     try {
-      const begun = (): Promise<ResumableUpload> =>
-        this.database.transaction(async (tx) => {
-          if (await this.store.isClosed(tx, accountId)) throw accountClosed();
-          await this.quota.reserveIn(tx, draft, terms.storageBytes ?? null);
-          const made = await this.store.insert(tx, draft, limits);
-          if (made === null) throw tooManyOpen(limits.openLimit, await this.store.nextEnd(tx, accountId));
-          return made;
-        });
-      return await repeatUndone(begun);
+      const insert = (tx: Statements): Promise<ResumableUpload> =>
+        insertUpload(tx, this.store, this.quota, draft, terms.storageBytes ?? null);
+      await repeatUndone(() => transact(insert));
+      return await this.get(wholeAccount(accountId), draft.id);
     } catch (error) {
-      await this.parts.abort(handle);
-      throw error;
+      const begun = await this.begunDespite(error, draft);
+      if (begun === null) throw error;
+      return begun;
     }
+  }
+
+  /** @returns the upload where its transaction was committed all the same; null where it was not, or PostgreSQL does not say. */
+  private async begunDespite(
+    error: unknown,
+    { id, accountId, handle }: Pick<ResumableUpload, 'id' | 'accountId' | 'handle'>,
+  ): Promise<ResumableUpload | null> {
+    if (error instanceof Refusal || isUndone(error)) {
+      // Where this fails, the sweep of staging removes them.
+      await this.parts.abort(handle).catch(() => undefined);
+      return null;
+    }
+    // The parts stay, also where nothing is found: a commit that is still under way needs them.
+    return findBegun(this.database, this.store, accountId, id);
   }
 
   /** @throws Refusal `not_found`. */
@@ -143,7 +156,7 @@ export class ResumableUploadService {
     const { accountId } = scope;
     const before = await this.completed(scope, id);
     if (before !== null) return before;
-    const hold = await this.hold(accountId, id);
+    const hold = await holdUpload(this.database, this.store, accountId, id);
     if (hold === null) return this.ofOtherRequest(scope, id);
     try {
       const upload = await this.get(scope, id);
@@ -200,25 +213,6 @@ export class ResumableUploadService {
     return minted;
   }
 
-  /**
-   * Keep other requests from completing an upload, until `end`. A process that freezes loses its hold: the mint, which sets
-   * the asset once, decides then.
-   *
-   * @returns null when another request holds it, or it is complete.
-   */
-  private async hold(accountId: string, id: string): Promise<{ end(): Promise<void> } | null> {
-    if (!(await this.store.hold(this.database, accountId, id, HOLD_SECONDS))) return null;
-    const renew = (): unknown => this.store.renew(this.database, accountId, id, HOLD_SECONDS).catch(() => undefined);
-    const renewal = setInterval(() => void renew(), RENEW_MS);
-    return {
-      end: async () => {
-        clearInterval(renewal);
-        // Where this fails, the hold ends by itself.
-        await this.store.release(this.database, accountId, id).catch(() => undefined);
-      },
-    };
-  }
-
   /** Drop an upload and what has arrived of it. @throws Refusal `not_found`, `upload_incomplete` while it is completed. */
   async abort(scope: AssetScope, id: string): Promise<void> {
     await this.end(scope, id, () => Promise.resolve());
@@ -245,7 +239,7 @@ export class ResumableUploadService {
       await this.drop(upload);
       return;
     }
-    const hold = await this.hold(scope.accountId, id);
+    const hold = await holdUpload(this.database, this.store, scope.accountId, id);
     if (hold === null) throw beingCompleted();
     try {
       await this.drop(upload);

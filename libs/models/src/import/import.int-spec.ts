@@ -7,7 +7,7 @@ import { wholeAccount } from '@millrace/assets';
 import { safetensorsFile } from '../fixtures/model-files';
 import { ModelWorld, PART_BYTES, type LibraryProcess } from '../fixtures/model-world';
 import type { Model } from '../library';
-import { claimSql } from './import.store';
+import { ImportStore, claimSql } from './import.store';
 
 const FILE = safetensorsFile({ 'double_blocks.0.weight': [100] });
 const ENV = { MILLRACE_MODEL_IMPORT_HOSTS: '127.0.0.1', MILLRACE_MODEL_IMPORT_NETWORKS: '127.0.0.0/8' };
@@ -158,6 +158,21 @@ describe('an import', () => {
     await run();
     expect(await now(model)).toMatchObject({ state: 'importing', uploadId: null, receivedBytes: 0 });
     expect(asked).toHaveLength(1);
+    expect(await world.test.database.models.resumableUpload.count({ where: { accountId } })).toBe(0);
+  });
+
+  it('whose begin fails in the middle holds no room that it does not use', async () => {
+    await world.test.database.execute(Prisma.sql`
+      UPDATE accounts SET storage_bytes = ${Math.floor(FILE.length * 1.5)} WHERE id = ${accountId}::uuid`);
+    const model = await importOf();
+    const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+    const begin = jest.spyOn(ImportStore.prototype, 'begin').mockRejectedValueOnce(reset);
+    await run();
+    begin.mockRestore();
+    expect(await world.test.database.models.storageReservation.count({ where: { accountId } })).toBe(0);
+    await makeDue(model);
+    await run();
+    expect(await now(model)).toMatchObject({ state: 'ready' });
   });
 
   it.each([

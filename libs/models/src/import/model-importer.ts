@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
-import { wholeAccount, type ContentService, type ResumableUpload, type ResumableUploadService } from '@millrace/assets';
+import {
+  wholeAccount,
+  type BeginTransaction,
+  type ContentService,
+  type ResumableUpload,
+  type ResumableUploadService,
+} from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
-import type { Database } from '@millrace/database';
+import { RefusedError, type Database } from '@millrace/database';
 import { backoffMs, joinSignals } from '@millrace/platform';
 import { contentFieldsOf, type ModelContents } from '../library';
 import { ImportError } from './import-error';
@@ -33,6 +39,8 @@ const MOST_RESTARTS = 1;
 const RESTART_SECONDS = 900;
 /** Refusals that no other attempt changes. */
 const FINAL = ['storage_full', 'payload_too_large', 'hash_mismatch', 'invalid_request'];
+/** Undoes the begin of an upload of an import that is another process's by now. */
+const IMPORT_LOST = 'import_lost';
 
 /** A part that has not arrived, and its bytes: `start` inclusive, `end` exclusive. */
 interface MissingPart {
@@ -148,12 +156,20 @@ export class ModelImporter {
     const expected = model.expectedHash?.startsWith('blake3:') === true ? model.expectedHash : null;
     const allowance = { uploadBytesPerDay: null, storageBytes: claim.storageBytes };
     const fields = contentFieldsOf(model, expected);
-    const upload = await this.uploads.begin(model.accountId, first.totalBytes, fields, allowance);
-    const to = { uploadId: upload.id, sizeBytes: first.totalBytes, etag: first.etag };
-    model.uploadId = upload.id;
-    if (await this.store.begin(this.database, claim, to)) return { upload, etag: first.etag };
-    await this.uploads.abort(wholeAccount(model.accountId), upload.id);
-    return null;
+    const begin: BeginTransaction = (insert) =>
+      this.database.transaction(async (tx) => {
+        const { id: uploadId } = await insert(tx);
+        const to = { uploadId, sizeBytes: first.totalBytes, etag: first.etag };
+        if (!(await this.store.begin(tx, claim, to))) throw new RefusedError(IMPORT_LOST);
+      });
+    try {
+      const upload = await this.uploads.begin(model.accountId, first.totalBytes, fields, allowance, begin);
+      model.uploadId = upload.id;
+      return { upload, etag: first.etag };
+    } catch (error) {
+      if (error instanceof RefusedError && error.reason === IMPORT_LOST) return null;
+      throw error;
+    }
   }
 
   private async missingOf(upload: ResumableUpload): Promise<MissingPart[]> {
@@ -231,8 +247,10 @@ export class ModelImporter {
       await this.store.fail(this.database, claim, problem);
       return 'ended';
     }
-    await this.store.begin(this.database, claim, null);
-    await this.store.release(this.database, claim, RESTART_SECONDS, true);
+    await this.database.transaction(async (tx) => {
+      await this.store.begin(tx, claim, null);
+      await this.store.release(tx, claim, RESTART_SECONDS, true);
+    });
     return 'failed';
   }
 

@@ -130,6 +130,18 @@ describe('a model that is uploaded', () => {
     expect(await world.test.database.models.resumableUpload.count({ where: { accountId, assetId: null } })).toBe(1);
   });
 
+  it('is recorded with its upload, also where the answer to the commit is lost', async () => {
+    const { database } = world.test;
+    const transaction = database.transaction.bind(database);
+    const lost = jest.spyOn(database, 'transaction').mockImplementationOnce(async (...given) => {
+      await transaction(...given);
+      throw Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+    });
+    expect(await world.upload(here, world.draft(accountId), FILE)).toMatchObject({ state: 'ready' });
+    expect(lost).toHaveBeenCalled();
+    lost.mockRestore();
+  });
+
   it('may be a pickle only where the operator says so', async () => {
     const draft = world.draft(accountId, { name: 'a.ckpt' });
     await expect(world.begin(here, draft, 100)).rejects.toEqual(code('invalid_request'));

@@ -33,14 +33,20 @@ export class ModelUploads {
   ): Promise<Model> {
     readModelName(draft, this.settings.modelPickles);
     const { accountId, sizeBytes, expectedHash } = draft;
-    const upload = await this.uploads.begin(accountId, sizeBytes, contentFieldsOf(draft, expectedHash), allowance);
-    try {
-      return await transact((tx) => this.library.add(tx, draft, { sizeBytes, uploadId: upload.id }));
-    } catch (error) {
-      // Where this fails, the upload expires.
-      await this.uploads.abort(wholeAccount(accountId), upload.id).catch(() => undefined);
-      throw error;
-    }
+    const recorded: { model?: Model } = {};
+    const upload = await this.uploads.begin(
+      accountId,
+      sizeBytes,
+      contentFieldsOf(draft, expectedHash),
+      allowance,
+      (insert) =>
+        transact(async (tx) => {
+          const { id: uploadId } = await insert(tx);
+          return (recorded.model = await this.library.add(tx, draft, { sizeBytes, uploadId }));
+        }),
+    );
+    if (recorded.model === undefined) throw new Error(`upload ${upload.id} has begun without its model`);
+    return recorded.model;
   }
 
   /** The parts of an upload that is open; null for a model that is not uploaded. @throws Refusal `rate_limited`. */

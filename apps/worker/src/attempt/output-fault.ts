@@ -24,7 +24,7 @@ const MACHINE_CODES = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'E
  */
 export function outputFaultOf(error: unknown): OutputFault {
   if (error instanceof OutputRefused) return { status: 'refused', reason: error.message };
-  if (error instanceof Refusal) return { status: 'refused', reason: `${lowerFirst(error.message)} Make it smaller` };
+  if (error instanceof Refusal) return faultOfRefusal(error);
   if (error instanceof BlobStoreError) {
     const isGraphs = error.fault === 'too_large';
     return { status: isGraphs ? 'refused' : 'failed', reason: storeReasonOf(error) };
@@ -37,6 +37,20 @@ export function outputFaultOf(error: unknown): OutputFault {
     return { status: 'failed', reason: 'its file could not be read' };
   }
   return { status: 'refused', reason: 'it could not be recorded; give its file a plain and short name' };
+}
+
+/** Whether the bytes that the gateway has are not those that were sent: sent again, they may arrive as they are. */
+export function isAltered(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'hash_mismatch';
+}
+
+/** Of all that a gateway refuses, the size alone is the graph's doing: names are cut here, and the rest is what arrives, and between two versions. */
+function faultOfRefusal(refusal: Refusal): OutputFault {
+  if (refusal.code === 'payload_too_large') {
+    return { status: 'refused', reason: `${lowerFirst(refusal.message)} Make it smaller` };
+  }
+  if (isAltered(refusal)) return { status: 'failed', reason: 'its bytes were altered on the way to the blob store' };
+  return { status: 'failed', reason: 'the gateway did not take it' };
 }
 
 function lowerFirst(sentence: string): string {

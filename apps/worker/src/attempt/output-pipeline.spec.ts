@@ -138,6 +138,7 @@ describe('outputs', () => {
   it.each<[string, Error, times: number]>([
     ['the database has no connection', Object.assign(new Error('no'), { code: 'P2024' }), 10],
     ['the store does not answer', new BlobStoreError('unreachable', 'no answer'), 3],
+    ['bytes are altered on the way', new Refusal('hash_mismatch', 'Other bytes arrived.'), 3],
   ])('are stored after all where %s for a while', async (_name, error, times) => {
     jest.useFakeTimers();
     let tries = 0;

@@ -7,7 +7,7 @@ import type { ClaimedAttempt, OutputDraft, OutputRecorder } from '@millrace/jobs
 import { isTransient } from '@millrace/database';
 import { backoffMs, crashPoint, type Logger } from '@millrace/platform';
 import type { LeaseKeeper } from './lease-keeper';
-import { outputFaultOf, type OutputFault } from './output-fault';
+import { isAltered, outputFaultOf, type OutputFault } from './output-fault';
 import { OutputNames } from './output-names';
 
 const STORE_TRIES = 4;
@@ -180,8 +180,8 @@ export class OutputPipeline {
       try {
         return await work();
       } catch (error) {
-        const unreachable = error instanceof BlobStoreError && error.fault === 'unreachable';
-        const tries = unreachable ? STORE_TRIES : isTransient(error) ? DATABASE_TRIES : 1;
+        const isUnreachable = error instanceof BlobStoreError && error.fault === 'unreachable';
+        const tries = isUnreachable || isAltered(error) ? STORE_TRIES : isTransient(error) ? DATABASE_TRIES : 1;
         if (attempt + 1 >= tries || this.lease.lost.aborted) throw error;
         await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS)));
       }

@@ -3,12 +3,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { Refusal } from '@millrace/contracts';
 import type { ClaimedAttempt } from '@millrace/jobs';
 import { parseWorkflow } from '@millrace/workflow';
 import { stageInputs } from '../attempt/input-staging';
+import { isAltered, outputFaultOf } from '../attempt/output-fault';
 import { EventPause } from './event-pause';
-import { GatewayClient } from './gateway.client';
+import { GatewayClient, type GatewayRequest } from './gateway.client';
 import { RemoteAttempt, type AttemptAccess } from './remote-attempt';
 import { StoreLinks } from './store-links';
 
@@ -59,6 +62,19 @@ function respond({ url: path, headers }: IncomingMessage, response: ServerRespon
   if (ranges.length > 1) response.end(bytes);
   else response.write(bytes.subarray(0, HALF), () => response.destroy());
 }
+
+it('an output whose bytes were altered on the way is none that its graph made wrong', async () => {
+  const ask = (_: unknown, { path, method }: GatewayRequest): Promise<unknown> => {
+    if (path === 'uploads') return Promise.resolve({ upload: 'u', url: null });
+    if (method === 'PUT') return Promise.resolve({});
+    return Promise.reject(new Refusal('hash_mismatch', 'Other bytes arrived; send them again.'));
+  };
+  const access = { ...accessTo(url), client: { ask } as unknown as GatewayClient };
+  const { assets } = new RemoteAttempt(access, {} as ClaimedAttempt).parts.assets;
+  const stored = assets.storeOutput('a', Readable.from([Buffer.from('abc')]), { name: 'a.png' });
+  const error: unknown = await stored.catch((reason: unknown) => reason);
+  expect([isAltered(error), outputFaultOf(error).status]).toEqual([true, 'failed']);
+});
 
 it.each([
   ['the store', true],

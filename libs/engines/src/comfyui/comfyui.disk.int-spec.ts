@@ -62,7 +62,7 @@ describe('an engine attached to a ComfyUI whose disk takes nothing', () => {
     });
     expect(await engine.health()).toMatchObject({
       ready: false,
-      problem: 'The folders of ComfyUI cannot be written to: EEXIST.',
+      problem: 'The folders of ComfyUI cannot be written to: ENOTDIR.',
     });
     rmSync(output);
     expect(await engine.health()).toMatchObject({ ready: true, problem: null });

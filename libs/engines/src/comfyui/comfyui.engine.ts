@@ -213,8 +213,9 @@ export class ComfyuiEngine implements Engine {
   }
 
   private async giveUp(runId: string, live: LiveServer, isHung: boolean): Promise<void> {
+    // A server that is not replaced drops its models before it is given another run.
+    this.resident.clear();
     if (this.keeper.canReplace) {
-      this.resident.clear();
       await this.keeper.replace(live);
     } else {
       // A server that does not answer keeps no result waiting. What is not said now shows in the health.

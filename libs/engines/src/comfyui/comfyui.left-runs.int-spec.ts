@@ -95,6 +95,33 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
     expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
   });
 
+  it('lets nothing pass that a node of it was blocked with', async () => {
+    const graph: Graph = {
+      '3': { class_type: 'TestBlock', inputs: { message: 'not allowed', salt: 1 } },
+      '5': { class_type: 'ImageBatch', inputs: { image1: ['3', 0], image2: ['3', 0] } },
+      '4': { ...saving('out'), inputs: { images: ['5', 0], filename_prefix: 'out' } },
+      '6': { class_type: 'TestSleep', inputs: { seconds: 0, salt: 1 } },
+      '7': { ...saving('other'), inputs: { images: ['6', 0], filename_prefix: 'other' } },
+    };
+    simulator = await ComfyuiSimulator.start();
+    const hold = simulator.server.holds.hold({ nodeId: '7', step: 0 });
+    engine = attached({});
+    await engine.start();
+    const left = startRun(engine, graph, { cacheScope: 'one' });
+    await hold.reached;
+    await engine.close();
+    expect(await left.result).toMatchObject({ status: 'lost' });
+    engine = attached({});
+    const started = engine.start();
+    await simulator.server.whenInterrupted(1);
+    hold.release();
+    await started;
+    expect(await startRun(engine, graph, { cacheScope: 'one' }).result).toMatchObject({
+      status: 'failed',
+      failure: { message: 'Execution Blocked: not allowed' },
+    });
+  });
+
   it('leaves no file of a run that ended meanwhile, and those of others', async () => {
     simulator = await ComfyuiSimulator.start();
     await post(STEPPING, makeFolders(randomUUID()));
@@ -107,6 +134,8 @@ describe('an engine attached to a ComfyUI that still has what a worker left that
     expect(foldersLeft()).toEqual(['of-another', 'of-another']);
     expect(readdirSync(simulator.folders.output)).toContainEqual(expect.stringMatching(/^theirs/));
     expect(simulator.server.queue.history.size).toBe(0);
+    // Nobody listened to it: a node of it may have been blocked.
+    expect(simulator.server.memoryFreed).toBe(1);
   });
 
   it('forgets a run that ended only once its files are gone', async () => {

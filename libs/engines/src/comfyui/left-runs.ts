@@ -69,6 +69,8 @@ export class LeftRuns {
 
   private async forgetEnded(left: string[], { client, files }: LiveServer): Promise<void> {
     const ended = await endedOf(client, await this.reported(files.runs(), []));
+    // As of those that `ServerTrouble` forgets, nobody knows what they said.
+    if (ended.length > 0) await this.noticed(client.freeMemory());
     await this.reported(files.cleanLeft([...left, ...ended]), undefined);
     // Not before: it is all that shows of which runs the files can go.
     await client.clearHistory();

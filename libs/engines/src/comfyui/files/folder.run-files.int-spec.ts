@@ -53,6 +53,7 @@ describe('files in folders within reach', () => {
   it('can be written, or are not, and nothing stays of the proof', async () => {
     await files.prove();
     expect(readdirSync(folders.input)).toEqual(['millrace']);
+    expect(readdirSync(join(folders.input, 'millrace'))).toEqual(['r1']);
     const broken = new FolderRunFiles({ ...folders, temp: join(elsewhere, 'temp') });
     await expect(broken.prove()).rejects.toThrow('ENOTDIR');
   });

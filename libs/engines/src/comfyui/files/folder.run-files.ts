@@ -69,10 +69,11 @@ export class FolderRunFiles implements RunFiles {
     }
   }
 
+  /** Where the files of runs are: a proof that a killed process leaves is removed as they are. */
   async prove(): Promise<void> {
-    for (const folder of Object.values(this.folders) as string[]) {
+    for (const folder of this.runsFolders()) {
       await mkdir(folder, { recursive: true });
-      const proof = await mkdtemp(join(folder, 'millrace-proof-'));
+      const proof = await mkdtemp(join(folder, 'proof-'));
       await writeFile(join(proof, 'bytes'), Buffer.alloc(PROOF_BYTES)).finally(() => rm(proof, { recursive: true }));
     }
   }

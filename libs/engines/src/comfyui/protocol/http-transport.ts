@@ -78,7 +78,7 @@ export class HttpTransport {
       return await this.send(request);
     } catch (error) {
       // Over a connection of its own: others that lay idle are gone with the first.
-      if (error instanceof Unreachable && isStaleConnection(error)) return await this.sendOver(false, request);
+      if (error instanceof Unreachable && isReset(error.cause as Error)) return await this.sendOver(false, request);
       throw error;
     }
   }
@@ -122,15 +122,14 @@ export class HttpTransport {
     }
   }
 
-  /** Fetches the body of a 200; that of another status is null. */
+  /** Fetches the body of a 200; that of another status is null. Asks a second time when a connection that lay idle turns out to be gone. */
   async receiveBody(
     path: string,
     target: FetchTarget,
     signal: AbortSignal,
   ): Promise<{ status: number; body: Fetched | null }> {
-    const exchange = this.open('GET', path, {}, { signal });
-    exchange.failWhenIdle(this.options.timeoutMs);
-    exchange.request.end();
+    const first = this.ask(path, { signal });
+    const exchange = (await first.isStale()) ? this.ask(path, { signal, agent: false }) : first;
     try {
       const response = await exchange.response;
       const status = response.statusCode ?? 0;
@@ -144,6 +143,13 @@ export class HttpTransport {
 
   close(): void {
     this.agent.destroy();
+  }
+
+  private ask(path: string, options: { agent?: false; signal: AbortSignal }): Exchange {
+    const exchange = this.open('GET', path, {}, options);
+    exchange.failWhenIdle(this.options.timeoutMs);
+    exchange.request.end();
+    return exchange;
   }
 
   private open(
@@ -195,6 +201,14 @@ class Exchange {
     return setTimeout(() => this.request.destroy(late()), timeoutMs);
   }
 
+  /** Whether it failed, before any answer, over a connection that lay idle and was gone. Resolves when that is known. */
+  isStale(): Promise<boolean> {
+    return this.response.then(
+      () => false,
+      (error: Error) => isReset(error),
+    );
+  }
+
   failWhenIdle(timeoutMs: number): void {
     this.request.setTimeout(timeoutMs, () => this.request.destroy(new Error(`nothing received for ${timeoutMs} ms`)));
   }
@@ -207,8 +221,7 @@ class Exchange {
   }
 }
 
-function isStaleConnection({ cause }: Unreachable): boolean {
-  const code = (cause as NodeJS.ErrnoException).code;
+function isReset({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ECONNRESET' || code === 'EPIPE';
 }
 

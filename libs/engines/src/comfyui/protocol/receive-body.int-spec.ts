@@ -60,6 +60,19 @@ describe('a file that the server sends', () => {
     await expect(download()).rejects.toThrow('ComfyUI does not answer');
   });
 
+  it('is asked for again where a connection that lay idle is gone', async () => {
+    send = (_request, response) => response.writeHead(200, { 'content-length': 4 }).end('four');
+    await download();
+    let asked = 0;
+    send = (request, response) => {
+      asked += 1;
+      if (asked === 1) request.socket.destroy();
+      else response.writeHead(200, { 'content-length': 4 }).end('more');
+    };
+    expect(await download()).toEqual(Buffer.from('more'));
+    expect(asked).toBe(2);
+  });
+
   it('that is not there is none, and leaves nothing', async () => {
     send = (_request, response) => response.writeHead(404).end('404');
     expect(await download()).toBeNull();

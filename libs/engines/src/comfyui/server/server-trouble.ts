@@ -79,12 +79,28 @@ export class ServerTrouble {
     if (!this.isSuspected) return null;
     const { running, pending } = await client.queue();
     const onServer = new Set([...running, ...pending]);
-    for (const runId of this.unwanted.keys()) if (!onServer.has(runId)) this.unwanted.delete(runId);
+    await this.forget(
+      [...this.unwanted.keys()].filter((runId) => !onServer.has(runId)),
+      client,
+    );
     if (this.unwanted.size === 0) return null;
     const isIgnored = this.has('ignored');
     if (isIgnored) await this.restart.make();
     const ending = isIgnored ? 'only a restart of ComfyUI ends it' : 'it is being ended';
     return `ComfyUI still has a run in its queue that was given up, or whose worker is gone: ${ending}.`;
+  }
+
+  /**
+   * Nobody listened to the end of these runs: a node that was blocked with a message is cached without it, and the next run would succeed
+   * without what it blocks.
+   */
+  private async forget(runIds: readonly string[], client: ComfyuiClient): Promise<void> {
+    if (runIds.length === 0) return;
+    await client.freeMemory().catch((error: unknown) => {
+      // One that refuses it, as a proxy may, can run all the same.
+      if (error instanceof Unreachable) throw error;
+    });
+    for (const runId of runIds) this.unwanted.delete(runId);
   }
 
   private async onNoAnswer(error: unknown): Promise<never> {

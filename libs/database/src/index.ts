@@ -19,6 +19,7 @@ export { GroupedReads } from './grouped-reads';
 export { LOOKED_AT, byId, lookedAt, pageOfLookedAt, type IdSpan, type LookedAtRow, type RowOwner } from './looked-at';
 export { MeasureTransactionsLoop } from './measure-transactions.loop';
 export { relaxedCommit } from './relaxed-commit';
+export { repeatBriefly } from './repeat-briefly';
 export { UNDONE_TRIES, repeatUndone } from './repeat-undone';
 export { storable } from './storable';
 export { assertSchema, awaitSchema } from './schema-version';

@@ -1,5 +1,5 @@
 import { Refusal, newId } from '@millrace/contracts';
-import { repeatUndone, type Database, type Statements } from '@millrace/database';
+import { isUndone, repeatBriefly, repeatUndone, type Database, type Statements } from '@millrace/database';
 import type { AssetSettings } from '../assets.settings';
 import type { ReservedRoom, StorageStore } from './storage.store';
 
@@ -45,7 +45,14 @@ export class StorageQuota {
     const id = newId();
     let reservedBytes = sizeBytes ?? 0;
     const draft = { id, accountId, sizeBytes: reservedBytes };
-    await repeatUndone(() => this.database.transaction((tx) => this.reserveIn(tx, draft, limitBytes)));
+    try {
+      await repeatUndone(() => this.database.transaction((tx) => this.reserveIn(tx, draft, limitBytes)));
+    } catch (error) {
+      // The answer to the commit alone may be lost, and nobody else knows the room. Where this fails, the reservation expires.
+      const isUnknown = !(error instanceof Refusal) && !isUndone(error);
+      if (isUnknown) await repeatBriefly(() => this.store.release(this.database, id)).catch(() => undefined);
+      throw error;
+    }
     const grow = async (leastBytes: number): Promise<void> => {
       const wanted = { id, accountId, leastBytes, sizeBytes: nextSize(reservedBytes, leastBytes) };
       const growth = (): Promise<number> => this.database.transaction((tx) => this.growIn(tx, wanted, limitBytes));

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Statements } from '@millrace/database';
+import { repeatBriefly, type Database, type Statements } from '@millrace/database';
 import { wholeAccount, type StorageQuota } from '../records';
 import type { ResumableUpload, ResumableUploadStore } from './resumable-upload.store';
 import { accountClosed, tooManyOpen } from './upload-refusals';
@@ -7,9 +6,6 @@ import { accountClosed, tooManyOpen } from './upload-refusals';
 /** Shorter than staged bytes are kept, so that the sweep of staging removes nothing of an open upload. */
 const UPLOAD_SECONDS = 20 * 3_600;
 const OPEN_UPLOADS_PER_ACCOUNT = 20;
-/** After a commit whose outcome is not known: PostgreSQL has just failed, or the connection to it. */
-const LOOKS = 4;
-const LOOK_PAUSE_MS = 250;
 
 /**
  * Record an upload that begins, and reserve the room for all of it.
@@ -40,12 +36,5 @@ export async function findBegun(
   accountId: string,
   id: string,
 ): Promise<ResumableUpload | null> {
-  for (let looks = 1; ; looks += 1) {
-    try {
-      return await store.find(database, wholeAccount(accountId), id);
-    } catch {
-      if (looks === LOOKS) return null;
-      await delay(LOOK_PAUSE_MS);
-    }
-  }
+  return repeatBriefly(() => store.find(database, wholeAccount(accountId), id)).catch(() => null);
 }

@@ -93,6 +93,17 @@ describe('where the connection to PostgreSQL is lost at a commit', () => {
     expect(await begin()).toMatchObject({ id: expect.any(String) as string });
   });
 
+  it('an upload in one request that was refused by that holds no room', async () => {
+    const transaction = world.database.transaction.bind(world.database);
+    const lost = jest.spyOn(world.database, 'transaction').mockImplementationOnce(async (...given) => {
+      await transaction(...given);
+      throw reset;
+    });
+    await expect(here.upload(accountId, randomBytes(SIZE))).rejects.toBe(reset);
+    lost.mockRestore();
+    expect(await world.database.models.storageReservation.count({ where: { accountId } })).toBe(0);
+  });
+
   it('its error is said, not that of a store that does not drop the parts', async () => {
     const lost = jest.spyOn(world.store.parts, 'abort').mockRejectedValueOnce(new Error('the store is away'));
     const full = here.resumable.begin(accountId, 2 * SIZE, { ...FIELDS, expectedHash: null }, terms);

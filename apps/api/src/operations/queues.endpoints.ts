@@ -9,10 +9,10 @@ const QueueSchema = z
     waiting: count.meta({ description: 'Jobs that wait their turn.' }),
     dispatched: count.meta({ description: 'Jobs on their way to a worker.' }),
     running: count.meta({ description: 'Jobs that a worker has.' }),
-    oldest_seconds: z
-      .number()
-      .min(0)
-      .meta({ description: 'How long the first job in line has waited; 0 when none waits.' }),
+    oldest_seconds: z.number().min(0).meta({
+      description:
+        'How long the job has waited that has waited longest for a worker; 0 when none waits. Jobs of an account at its running limit wait for others of its own, and do not count.',
+    }),
     stopped: z.boolean().meta({ description: "The pool's deployment is stopped: no more jobs are started." }),
   })
   .meta({ id: 'Queue', description: 'The queue of a pool.' });

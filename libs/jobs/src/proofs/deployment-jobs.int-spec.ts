@@ -208,6 +208,30 @@ describe('the measure of a pool', () => {
     expect(await depthOf(place)).toMatchObject([{ dispatched: 0, leased: 1, oldestSeconds: 0 }]);
   });
 
+  it('does not count what waits for jobs of its own account, which is at its running limit', async () => {
+    const place = await makeDeployment();
+    const waits = async (): Promise<number> => (await depthOf(place))[0]?.oldestSeconds ?? 0;
+    const limit = (runningLimit: number): Promise<unknown> =>
+      test.database.models.accountQueue.updateMany({ where: { poolId: place.poolId }, data: { runningLimit } });
+    for (let i = 0; i < 3; i += 1) await submit(place);
+    const ago = (minutes: number): Date => new Date(Date.now() - minutes * 60_000);
+    await test.database.models.job.updateMany({ where: { poolId: place.poolId }, data: { createdAt: ago(20) } });
+    await world.start(place);
+    await limit(1);
+    expect(await depthOf(place)).toMatchObject([{ waiting: 2, leased: 1, oldestSeconds: 0 }]);
+    await limit(2);
+    expect(await waits()).toBeGreaterThan(15 * 60);
+    // One that may run waits for a worker from then on.
+    await world.dispatch(place.poolId);
+    expect(await depthOf(place)).toMatchObject([{ waiting: 1, dispatched: 1, leased: 1 }]);
+    expect(await waits()).toBeLessThan(5 * 60);
+    await test.database.models.job.updateMany({
+      where: { poolId: place.poolId, delivery: 'dispatched' },
+      data: { dispatchedAt: ago(16) },
+    });
+    expect(await waits()).toBeGreaterThan(15 * 60);
+  });
+
   it('counts the wait of a job that was handed back from the end of its attempt on, waiting or in the lane', async () => {
     const place = await makeDeployment();
     const id = await submit(place);

@@ -12,7 +12,8 @@ export interface QueueDepth {
   leased: number;
   /**
    * For how long the job has waited for a worker that has waited longest, from its submission or the end of its last attempt on: also one that is
-   * dispatched, and no worker has claimed. 0 when none waits.
+   * dispatched, and no worker has claimed. Of an account at its running limit, what waits its turn waits for the account's own jobs and does not count,
+   * and what is dispatched counts from then on. 0 when none waits.
    */
   oldestSeconds: number;
   /** Its deployment is stopped: nothing more is started. */
@@ -60,7 +61,7 @@ export class QueueDepthStore {
         LIMIT 1
       ) version ON true
       CROSS JOIN LATERAL (
-        SELECT coalesce(sum(q.waiting), 0)::int AS waiting, min(first.since) AS oldest,
+        SELECT coalesce(sum(q.waiting), 0)::int AS waiting, min(first.since) FILTER (WHERE q.running_limit > q.in_flight) AS oldest,
                coalesce(sum(least(q.waiting, greatest(0, q.running_limit - q.in_flight))), 0)::int AS startable
         FROM account_turns t JOIN account_queues q ON q.pool_id = t.pool_id AND q.account_id = t.account_id LEFT JOIN LATERAL (
           SELECT ${waitsSince} AS since FROM jobs j
@@ -72,8 +73,9 @@ export class QueueDepthStore {
       CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE j.delivery = 'dispatched')::int AS dispatched,
                count(*) FILTER (WHERE j.delivery = 'leased')::int AS leased,
-               min(${waitsSince}) FILTER (WHERE j.delivery = 'dispatched') AS oldest
-        FROM jobs j WHERE j.pool_id = p.pool_id AND j.delivery IN ('dispatched', 'leased')
+               min(CASE WHEN q.running_limit > q.in_flight THEN ${waitsSince} ELSE j.dispatched_at END) FILTER (WHERE j.delivery = 'dispatched') AS oldest
+        FROM jobs j JOIN account_queues q ON q.pool_id = j.pool_id AND q.account_id = j.account_id
+        WHERE j.pool_id = p.pool_id AND j.delivery IN ('dispatched', 'leased')
       ) flying
       WHERE version.gone_at IS NULL OR queued.waiting + flying.dispatched + flying.leased > 0`);
   }

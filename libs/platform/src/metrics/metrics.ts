@@ -83,7 +83,7 @@ export class Metrics {
   });
   readonly queueOldestSeconds = new Gauge({
     name: 'millrace_queue_oldest_seconds',
-    help: 'Age of the oldest job that no worker has taken: waiting or dispatched.',
+    help: 'For how long a job has waited at most for a worker, waiting or dispatched; not for other jobs of an account at its running limit.',
     labelNames: ['pool'],
     registers: [this.registry],
   });

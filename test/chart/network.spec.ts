@@ -164,6 +164,17 @@ describe('the network policy', () => {
     expect(ways).toEqual([`outside ["monitoring"]:${open}`]);
   });
 
+  it('opens what extraEgress names, a trace collector for one, to every process', async () => {
+    const manifests = await render('ha', { remoteWorkers: { enabled: true } });
+    for (const component of ['api', 'maintenance', 'worker', 'fleet', 'gateway']) {
+      const pod = podsOf(manifests).find((each) => each.component === component);
+      expect([component, pod && flows(manifests, pod, 'egress')]).toEqual([
+        component,
+        expect.arrayContaining(['outside ["monitoring"]:4318']),
+      ]);
+    }
+  });
+
   it('opens the way to a ComfyUI outside for its pool', () => {
     expect(flows(of('gateway'), podOf('gateway', 'worker'), 'egress')).toContain('10.2.0.5/32:8188');
     expect(flows(of('gateway'), podOf('gateway', 'api'), 'egress')).not.toContain('10.2.0.5/32:8188');

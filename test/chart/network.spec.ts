@@ -142,6 +142,27 @@ describe('the network policy', () => {
     expect(ways({ 'millrace/internet': 'allowed' })).toEqual(['0.0.0.0/0:443', '0.0.0.0/0:80', '::/0:443', '::/0:80']);
   });
 
+  it.each([
+    ['machine', ['169.254.169.254/32:80', 'fd00:ec2::254/128:80']],
+    ['podIdentity', ['169.254.170.23/32:80', 'fd00:ec2::23/128:80']],
+    ['webIdentity', ['10.1.2.0/24:443']],
+    ['other', []],
+  ])(
+    'opens the source of the credentials of a bucket, %s, to those that use it, and to no others',
+    async (roleFrom, open) => {
+      const external = { port: 9000, peers: [{ ipBlock: { cidr: '10.1.2.0/24' } }] };
+      const manifests = await render('ha', {
+        s3: { external: { ...external, existingSecret: '', roleFrom } },
+        remoteWorkers: { enabled: true },
+      });
+      for (const pod of podsOf(manifests)) {
+        const uses = ['api', 'maintenance', 'worker', 'gateway'].includes(pod.component);
+        const ways = flows(manifests, pod, 'egress').filter((way) => /^(169|fd00|10\.1\.2\.0.*:443$)/.test(way));
+        expect([pod.component, ways]).toEqual([pod.component, uses ? open : []]);
+      }
+    },
+  );
+
   it('opens the way to a mail server for maintenance, and to Prometheus for the API', () => {
     const out = (component: string): string[] => flows(of('gateway'), podOf('gateway', component), 'egress');
     expect(out('maintenance')).toEqual(expect.arrayContaining(['0.0.0.0/0:587', '::/0:587']));

@@ -10,6 +10,11 @@ const MAIL = {
   settings: { MILLRACE_PUBLIC_URL: 'https://api.example.com', MILLRACE_MAIL_FROM: 'no-reply@example.com' },
 };
 
+/** A bucket outside, whose credentials no Secret has. */
+const BUCKET_OF_A_ROLE = {
+  s3: { bundled: { enabled: false }, external: { peers: [{ ipBlock: { cidr: '10.1.2.0/24' } }] } },
+};
+
 /** What is given over the minimal values, and the sentence that refuses it. */
 const REFUSALS: [string, object, string][] = [
   ['no images', { image: { repository: '' } }, 'image.repository is not set: build the images'],
@@ -21,6 +26,21 @@ const REFUSALS: [string, object, string][] = [
     'postgres.external.existingSecret are both set',
   ],
   ['an unreachable S3 server', { s3: { publicEndpoint: '' } }, 's3.publicEndpoint is not set'],
+  [
+    'credentials of the bucket that come from nowhere',
+    BUCKET_OF_A_ROLE,
+    's3.external.existingSecret and s3.external.roleFrom are not set',
+  ],
+  [
+    'two sources of credentials of the bucket',
+    {
+      s3: {
+        ...BUCKET_OF_A_ROLE.s3,
+        external: { ...BUCKET_OF_A_ROLE.s3.external, existingSecret: 'a', roleFrom: 'machine' },
+      },
+    },
+    's3.external.existingSecret and s3.external.roleFrom are both set',
+  ],
   [
     'a pooler that locks cannot go past',
     { settings: { MILLRACE_DATABASE_POOLER_MODE: 'transaction' } },
@@ -210,6 +230,11 @@ describe('the chart refuses', () => {
       api: { settings: { MILLRACE_PUBLIC_URL: 'https://api.example.com' } },
       maintenance: { settings: { MILLRACE_MAIL_FROM: 'no-reply@example.com' } },
     });
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  it('no credentials of the bucket from anywhere where no network policy cuts them off', async () => {
+    const { code, stderr } = await template('minimal', { ...BUCKET_OF_A_ROLE, networkPolicy: { enabled: false } });
     expect([code, stderr]).toEqual([0, '']);
   });
 

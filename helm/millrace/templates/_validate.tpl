@@ -36,6 +36,12 @@ s3.bundled.enabled is set beside s3.external: choose one of them.
 {{- if and $v.s3.bundled.enabled (not $v.s3.publicEndpoint) }}
 s3.publicEndpoint is not set: with the bundled S3 server, say under which URL customers reach it, because download links lead there.
 {{- end }}
+{{- if and $v.s3.external.existingSecret $v.s3.external.roleFrom }}
+s3.external.existingSecret and s3.external.roleFrom are both set: the keys of the Secret are used, so choose one of them.
+{{- end }}
+{{- if and $v.networkPolicy.enabled (not $v.s3.bundled.enabled) (not $v.s3.external.existingSecret) (not $v.s3.external.roleFrom) }}
+s3.external.existingSecret and s3.external.roleFrom are not set: name a Secret with the keys of the bucket, or say where its credentials come from (machine, podIdentity, webIdentity or other), or the network policy would cut that off.
+{{- end }}
 {{- if $v.networkPolicy.enabled }}
 {{- range $name := list "postgres" "redis" "s3" }}
 {{- $server := index $v $name }}

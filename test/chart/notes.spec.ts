@@ -73,6 +73,14 @@ describe('what is said after an installation', () => {
     expect(signedIn).toContain('Millrace-Reason: the%20first%20account');
   });
 
+  it('names the commands of a restore where the release is stopped, and nothing that needs a process', async () => {
+    const stopped = await notesOf({ stopped: true });
+    expect(stopped).toContain('exec deployment/rel-millrace-restore --container setup -- node scripts/migrate.mjs');
+    for (const process of ['admin-token', 'The new processes', 'helm --namespace'])
+      expect(stopped).not.toContain(process);
+    expect(await notesOf({})).not.toContain('-restore');
+  });
+
   it('says that the network policy opens one port to a pooler and to PostgreSQL itself', async () => {
     const notesWith = (more: object): Promise<string> => {
       const external = {

@@ -145,6 +145,15 @@ Where a process reaches the database: (list $ "api"). With a user of its own, a 
 {{- end }}
 {{- end -}}
 
+{{- /* Environment of migrations, which connect as the owner of the tables: no process has the name of one. */ -}}
+{{- define "millrace.migrateEnv" -}}
+{{ include "millrace.databaseEnv" (list . "owner") }}
+{{- with (include "millrace.extraEnv" .) }}
+{{ . }}
+{{- end }}
+- { name: HOME, value: /tmp }
+{{- end -}}
+
 {{- define "millrace.s3Env" -}}
 - name: S3_BUCKET
   value: {{ .Values.s3.bucket | quote }}
@@ -177,8 +186,8 @@ Where a process reaches the database: (list $ "api"). With a user of its own, a 
 {{- end -}}
 
 {{- /*
-Environment of a process: (list $ "api" $own $resources), where `own` are its settings over those of all. Without a limit of
-its heap, a process that needs memory for a moment would grow until the kernel ends it, instead of collecting garbage.
+Environment of a process: (list $ "api" $own $resources), where `own` are its settings over those of all, and the name of a user of the
+database where it is not the process's own. Without a limit of its heap, a process that needs memory for a moment would grow until the kernel ends it, instead of collecting garbage.
 */ -}}
 {{- define "millrace.env" -}}
 {{- $root := index . 0 -}}
@@ -196,6 +205,7 @@ its heap, a process that needs memory for a moment would grow until the kernel e
 {{- $isFleet := eq $process "fleet" }}
 {{- $gateway := ternary "gateway" "worker" (not (empty $root.Values.postgres.external.processKeys.gateway)) }}
 {{- $user := get (dict "fleet" "maintenance" "gateway" $gateway) $process | default $process }}
+{{- if gt (len .) 4 }}{{ $user = index . 4 }}{{ end }}
 {{ include "millrace.databaseEnv" (list $root $user) }}
 {{- if not $isFleet }}
 {{ include "millrace.secretEnv" (list "REDIS_URL" (include "millrace.redisSecret" $root) (ternary "url" $root.Values.redis.external.key $root.Values.redis.bundled.enabled)) }}

@@ -12,7 +12,9 @@ makes those of deployments: it gives them name, pool, replicas, selector, and wh
 {{- $selector = printf "%s\nmillrace/pool: %s" $selector ($key | quote) }}
 {{- end }}
 {{- $kept := "" }}
-{{- if and $key (ne $pool.autoscaling.kind "none") }}
+{{- /* The template of the fleet stays as it is, so that its workers are of the same revision afterwards. */ -}}
+{{- $stopped := and $key $root.Values.stopped }}
+{{- if and $key (not $stopped) (ne $pool.autoscaling.kind "none") }}
 {{- $kept = include "millrace.keptReplicas" (list $root $name $pool.autoscaling.kind) }}
 {{- end }}
 {{- $stop := 30 }}
@@ -35,7 +37,9 @@ metadata:
   annotations: { millrace/replicas: kept }
   {{- end }}
 spec:
-  {{- if eq $pool.autoscaling.kind "none" }}
+  {{- if $stopped }}
+  replicas: 0
+  {{- else if eq $pool.autoscaling.kind "none" }}
   replicas: {{ $pool.replicas }}
   {{- else if $kept }}
   replicas: {{ $kept }}

@@ -73,6 +73,13 @@ describe('what is said after an installation', () => {
     expect(signedIn).toContain('Millrace-Reason: the%20first%20account');
   });
 
+  it('says how many connections the processes open, and how many while those of a rollout before still drain', async () => {
+    const notes = await notesOf({ workers: { default: { replicas: 4, rollout: { maxSurge: 3 } } } });
+    expect(notes).toContain('may open 148 connections');
+    expect(notes).toContain('182 in all');
+    expect(notes).not.toContain('that the fleet makes');
+  });
+
   it('names the commands of a restore where the release is stopped, and nothing that needs a process', async () => {
     const stopped = await notesOf({ stopped: true });
     expect(stopped).toContain('exec deployment/rel-millrace-restore --container setup -- node scripts/migrate.mjs');

@@ -119,6 +119,19 @@ const REFUSALS: [string, object, string][] = [
     { postgres: { external: { maxConnections: 80 } } },
     'postgres.external.maxConnections is 80, and the processes may open 93 connections',
   ],
+  ...[
+    { maxSurge: 3, needed: 148 },
+    // Kubernetes rounds up.
+    { maxSurge: '60%', needed: 148 },
+    { maxSurge: 0, needed: 126 },
+  ].map(({ maxSurge, needed }): [string, object, string] => [
+    `more connections than the server has while a rollout starts ${maxSurge} of four workers beside them`,
+    {
+      workers: { default: { replicas: 4, rollout: { maxSurge } } },
+      postgres: { external: { maxConnections: 80 } },
+    },
+    `postgres.external.maxConnections is 80, and the processes may open ${needed} connections`,
+  ]),
   ['a nameless host', { ingress: { enabled: true } }, 'ingress.host is not set'],
   [
     'a host of its own among those of deployments, without its origin',

@@ -6,15 +6,18 @@ const target = { catalogue: {} } as Target;
 const slice = { items: [], faults: [], faultCount: 0, graphBytes: 0, next: 1 };
 /** Of a batch as the threads were slow in it: two slices, of so many milliseconds each. */
 const SLICE_MS = 20_000;
-const batches = new BatchExaminer({
-  examineBatch: (_body, _target, take, spend) => {
-    for (const ms of [SLICE_MS, SLICE_MS]) {
-      spend?.(ms);
-      take(slice, null);
-    }
-    return Promise.resolve();
+const batches = new BatchExaminer(
+  {
+    examineBatch: (_body, _target, take, _library, spend) => {
+      for (const ms of [SLICE_MS, SLICE_MS]) {
+        spend?.(ms);
+        take(slice, null);
+      }
+      return Promise.resolve();
+    },
   },
-});
+  { knownModels: () => Promise.resolve(new Set()) },
+);
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());

@@ -53,7 +53,7 @@ export function composeBatches(parts: BatchParts): ComposedBatches {
   const batches = new Batches(database, store, parts.jobs, parts.reads, parts.lifecycle, overlapMsOf(database));
   const fitter = new BatchFitter(database, ledger, queues, checks);
   const recorder = new BatchRecorder(new BatchJobStore(settings));
-  const both = [recorder, fitter, new BatchExaminer(examiner), dispatcher] as const;
+  const both = [recorder, fitter, new BatchExaminer(examiner, checks), dispatcher] as const;
   return {
     batchSubmissions: new BatchSubmissions(database, store, ...both, defaults, metrics, settings),
     batchRetries: new BatchRetries(database, store, new BatchRetryStore(), ...both, settings),

@@ -11,6 +11,7 @@ import {
 } from './examination';
 import { examineSlice } from './examine-batch.step';
 import { examineSubmission } from './examine-submission.step';
+import { isFaulty } from './faulty-graph';
 import { listedJobs, readBatch } from './read-batch.step';
 import { readSubmission } from './read-submission.step';
 
@@ -35,7 +36,8 @@ export function examineInThread({ body, catalogue, forReuse, began }: Examinatio
   try {
     const requested = readSubmission(body);
     if (catalogue === null) return { kind: 'read' };
-    return { kind: 'examined', job: examineSubmission(requested, catalogueOf(catalogue), forReuse) };
+    const job = examineSubmission(requested, catalogueOf(catalogue), forReuse);
+    return isFaulty(job) ? { kind: 'faulty', graph: job } : { kind: 'examined', job };
   } catch (error) {
     if (error instanceof Refusal) return refusedResult(error);
     throw error;

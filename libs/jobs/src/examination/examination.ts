@@ -1,7 +1,8 @@
 import type { BatchAdmission, ErrorCode, Refusal, RefusalOptions, RunLimits } from '@millrace/contracts';
 import type { GraphTemplate } from '@millrace/workflow';
-import type { ExaminedSlice } from './examine-batch.step';
+import type { UndecidedSlice } from './examine-batch.step';
 import type { ExaminedJob } from './examine-submission.step';
+import type { FaultyGraph } from './faulty-graph';
 import type { ListedPlaces } from './read-batch.step';
 
 /** What another thread is to do. */
@@ -47,12 +48,13 @@ export interface BatchOutline {
 }
 
 export type SliceResult =
-  | { kind: 'slice'; slice: ExaminedSlice; outline: BatchOutline | null }
+  | { kind: 'slice'; slice: UndecidedSlice; outline: BatchOutline | null }
   | Extract<ExaminationResult, { kind: 'refused' }>;
 
 /** What came of it. A refusal crosses threads as what it is made of. */
 export type ExaminationResult =
   | { kind: 'examined'; job: ExaminedJob }
+  | { kind: 'faulty'; graph: FaultyGraph }
   | { kind: 'read' }
   | { kind: 'refused'; code: ErrorCode; message: string; options: RefusalOptions };
 

@@ -1,8 +1,9 @@
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
 import { textOfRow, type GraphTemplate } from '@millrace/workflow';
 import { examineSubmission, type ExaminedJob } from './examine-submission.step';
+import { isFaulty, type FaultyGraph } from './faulty-graph';
+import { ITEM_FAULTS, itemFaultOf, undecidedFaultOf, type ItemFault, type UndecidedFault } from './item-fault';
 import type { RequestedBatch } from './read-batch.step';
-import { ITEM_FAULTS, itemFaultOf, type ItemFault } from './item-fault';
 
 /** A job of a batch that passed every check but those of the database. */
 export interface ExaminedItem extends Omit<ExaminedJob, 'workflow' | 'extraData' | 'exact'> {
@@ -16,12 +17,18 @@ export interface ExaminedItem extends Omit<ExaminedJob, 'workflow' | 'extraData'
 export interface ExaminedSlice {
   items: ExaminedItem[];
   faults: ItemFault[];
-  /** Jobs that were refused; `faults` has the first of them. */
+  /** Jobs that were refused; `faults` has the first of them, in their order. */
   faultCount: number;
   /** Of all of them, those that were refused too: they took as long to examine. */
   graphBytes: number;
   /** Of the job that the next slice begins with. */
   next: number;
+}
+
+/** A slice before the library of the account was asked about models. */
+export interface UndecidedSlice extends ExaminedSlice {
+  /** Refused jobs of which it decides a part of the reasons; with `faults` no more than an answer lists. */
+  undecided: UndecidedFault[];
 }
 
 /**
@@ -35,33 +42,46 @@ export function examineSlice(
   catalogue: NodeCatalogue,
   from: number,
   sliceMs: number,
-): ExaminedSlice {
+): UndecidedSlice {
   const until = performance.now() + sliceMs;
-  const slice: ExaminedSlice = { items: [], faults: [], faultCount: 0, graphBytes: 0, next: from };
+  const slice: UndecidedSlice = { items: [], faults: [], undecided: [], faultCount: 0, graphBytes: 0, next: from };
   do {
     const index = slice.next;
     slice.next += 1;
     try {
       const item = examineItem(requested, catalogue, index);
+      if (isFaulty(item)) {
+        refuse(slice, requested.bytesAt(index), () => undecidedFaultOf(index, item));
+        continue;
+      }
       slice.graphBytes += item.graphBytes;
       slice.items.push(item);
     } catch (error) {
       if (!(error instanceof Refusal) || error.status === 400) throw error;
-      slice.graphBytes += requested.bytesAt(index);
-      slice.faultCount += 1;
-      if (slice.faults.length < ITEM_FAULTS) slice.faults.push(itemFaultOf(index, error));
+      refuse(slice, requested.bytesAt(index), () => itemFaultOf(index, error));
     }
   } while (slice.next < requested.count && performance.now() < until);
   return slice;
+}
+
+function refuse(slice: UndecidedSlice, graphBytes: number, why: () => ItemFault | UndecidedFault): void {
+  slice.graphBytes += graphBytes;
+  slice.faultCount += 1;
+  if (slice.faults.length + slice.undecided.length >= ITEM_FAULTS) return;
+  const fault = why();
+  if ('graph' in fault) slice.undecided.push(fault);
+  else slice.faults.push(fault);
 }
 
 function examineItem(
   requested: Omit<RequestedBatch, 'admission'>,
   catalogue: NodeCatalogue,
   index: number,
-): ExaminedItem {
+): ExaminedItem | FaultyGraph {
   const { row, ...job } = requested.jobAt(index);
-  const { workflow, extraData: _, exact: __, ...examined } = examineSubmission(job, catalogue);
+  const found = examineSubmission(job, catalogue);
+  if (isFaulty(found)) return found;
+  const { workflow, extraData: _, exact: __, ...examined } = found;
   const text = row === null || requested.template === null ? workflow : textOfRow(requested.template, row);
   return { ...examined, index, graph: row ?? text, graphBytes: Buffer.byteLength(text) };
 }

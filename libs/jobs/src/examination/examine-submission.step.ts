@@ -10,6 +10,7 @@ import {
   type WorkflowGraph,
 } from '@millrace/workflow';
 import { exactWorkOf } from './exact-work';
+import { isFaulty, type FaultyGraph } from './faulty-graph';
 import type { RequestedJob } from './read-submission.step';
 import { validateGraph } from './validate-workflow.step';
 import { workDigestOf } from './work-key';
@@ -57,11 +58,17 @@ const MAX_ASSETS = 1_000;
  * Check the graph of a submission against the nodes that its pool can run, and list what is still to be looked up.
  *
  * @param forReuse the submission may be answered with earlier outputs.
+ * @returns what is wrong with a graph that is refused in any case, where the library of the account decides a part of it.
  * @throws Refusal `invalid_workflow`.
  */
-export function examineSubmission(requested: RequestedJob, catalogue: NodeCatalogue, forReuse = false): ExaminedJob {
+export function examineSubmission(
+  requested: RequestedJob,
+  catalogue: NodeCatalogue,
+  forReuse = false,
+): ExaminedJob | FaultyGraph {
   const { graph, metadata, extraData } = requested;
-  const unlistedModels = validateGraph(graph, catalogue);
+  const validated = validateGraph(graph, catalogue);
+  if (isFaulty(validated)) return validated;
   return {
     workflow: sliceOf(graph.root, graph.text),
     nodeCount: graph.nodes.size,
@@ -70,7 +77,7 @@ export function examineSubmission(requested: RequestedJob, catalogue: NodeCatalo
     models: modelsOf(graph, catalogue),
     work: workDigestOf(workOf(graph, catalogue)),
     assets: referredAssets(graph),
-    unlistedModels,
+    unlistedModels: validated.unlistedModels,
     exact: forReuse ? exactWorkOf(graph, catalogue, extraData !== null) : null,
   };
 }

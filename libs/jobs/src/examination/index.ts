@@ -8,5 +8,6 @@ export {
   SUBMISSION_REST,
   SubmissionExaminer,
 } from './submission-examiner';
+export { refusalOfModels, unlistedNames, type KnownModels } from './faulty-graph';
 export { invalidWorkflow } from './validate-workflow.step';
 export { workKeyOf } from './work-key';

@@ -1,6 +1,7 @@
 import { COMFYUI_RUN_LIMITS, Refusal, type NodeCatalogue } from '@millrace/contracts';
 import type { Target } from '@millrace/deployments';
 import { limitRuns } from '@millrace/workflow';
+import type { ItemFault } from './item-fault';
 import { SubmissionExaminer, type ExaminerLimits } from './submission-examiner';
 
 const common = { displayName: '', category: '', description: '', outputs: [], outputNode: true };
@@ -116,6 +117,76 @@ describe('a submission', () => {
         details: { node_errors: { '': [{ reason: 'above_max' }] } },
       });
     }
+  });
+});
+
+describe('a graph with a fault and models that no list has', () => {
+  const model = { type: 'COMBO', required: true, options: [], libraryModels: true };
+  const steps = { type: 'INT', required: false, min: '1' };
+  const loading: NodeCatalogue = { Load: { ...common, inputs: { model, steps, pad: { ...x } } } };
+  const there = async (): Promise<Target> => ({ ...(await target()), catalogue: loading });
+  const load = (inputs: object): object => ({ class_type: 'Load', inputs });
+  const graph = { b: load({ model: 'lacking.gguf', steps: 0 }), a: load({ model: 'mine.gguf' }) };
+  const library = jest.fn(() => Promise.resolve(new Set(['mine.gguf'])));
+  const examiner = examinerOf();
+  beforeEach(() => library.mockClear());
+
+  it.each([
+    ['at once', {}],
+    ['in a thread', { c: load({ model: 'mine.gguf', pad: 'v'.repeat(40_000) }) }],
+  ])('is refused for both, examined %s', async (_where, more) => {
+    const body = bodyOf(JSON.stringify({ ...graph, ...more }));
+    const refused = await refusalOf(examiner.examine(body, there, { library }));
+    expect(refused.details).toEqual({
+      node_errors: {
+        b: [
+          expect.objectContaining({
+            field: 'model',
+            reason: 'not_in_list',
+            message: expect.stringMatching(/library/) as unknown,
+          }),
+          expect.objectContaining({ field: 'steps', reason: 'below_min' }),
+        ],
+      },
+    });
+    expect(library.mock.calls).toEqual([[['lacking.gguf', 'mine.gguf']]]);
+  });
+
+  it('does not have the library asked where it names no such model', async () => {
+    const body = bodyOf(JSON.stringify({ a: load({ model: 'no model', steps: 0 }) }));
+    expect(await refusalOf(examiner.examine(body, there, { library }))).toMatchObject({ code: 'invalid_workflow' });
+    expect(library).not.toHaveBeenCalled();
+  });
+
+  it('is refused for both as a job of a batch, in the order of the jobs', async () => {
+    const unknown = { a: { class_type: 'Hide', inputs: {} } };
+    // An answer lists no details of it, because they are long.
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`m${at}`, load({ model: 'mine.gguf' })]));
+    const jobs = [
+      { workflow: graph },
+      { workflow: unknown },
+      { workflow: { ...many, last: load({ steps: 0, model: 'mine.gguf' }) } },
+    ];
+    const faults: ItemFault[] = [];
+    await examiner.examineBatch(
+      Buffer.from(JSON.stringify({ jobs })),
+      await there(),
+      (slice) => {
+        faults.push(...slice.faults);
+        return true;
+      },
+      library,
+    );
+    expect(faults).toMatchObject([
+      { index: 0, details: { node_errors: { b: [{ reason: 'not_in_list' }, { reason: 'below_min' }] } } },
+      { index: 1, details: { node_errors: { a: [{ reason: 'unknown_node_class' }] } } },
+      {
+        index: 2,
+        details: null,
+        message: expect.stringMatching(/^The workflow cannot be run\. Node last: [^.]*\.$/) as unknown,
+      },
+    ]);
+    expect(library.mock.calls.flat(2)).toEqual(['lacking.gguf', 'mine.gguf']);
   });
 });
 

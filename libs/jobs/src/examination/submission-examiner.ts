@@ -13,8 +13,10 @@ import type {
   SliceResult,
   SliceTask,
 } from './examination';
-import type { ExaminedSlice } from './examine-batch.step';
+import type { ExaminedSlice, UndecidedSlice } from './examine-batch.step';
 import { examineSubmission, type ExaminedJob } from './examine-submission.step';
+import { isFaulty, refusalOfGraph, unlistedNames, type FaultyGraph, type KnownModels } from './faulty-graph';
+import { decidedFaultOf } from './item-fault';
 import { readSubmission } from './read-submission.step';
 
 /**
@@ -68,10 +70,17 @@ const RETRY_SECONDS = 2;
 /** Is called with milliseconds. */
 type Spend = (ms: number) => void;
 const ignore: Spend = () => undefined;
+const noLibrary: KnownModels = () => Promise.resolve(new Set());
 
 /** A submission that was examined, and where it is to run. */
 export interface Examination {
   job: ExaminedJob;
+  target: Target;
+}
+
+/** The same before its refusal, which the library decides a part of. */
+interface Examined {
+  job: ExaminedJob | FaultyGraph;
   target: Target;
 }
 
@@ -106,19 +115,25 @@ export class SubmissionExaminer {
    * @param target asked only about a body that could be read, unless that is a large one. A fault of the body counts first.
    * @param options `forReuse`: the submission may be answered with earlier outputs: what it asks for exactly is worked out as well.
    * `spend` is called with the milliseconds that a thread worked on it, also where that fails, and what its bytes cost elsewhere; waiting
-   * for a thread does not count.
+   * for a thread does not count. `library` is asked only about a graph with other faults, so that its refusal has all of them; absent: it is empty.
    * @throws Refusal of the body, the target or the graph; 429 `rate_limited` while too many large bodies wait; 413
    * `payload_too_large` when examining it takes too much memory.
    */
   async examine(
     body: Uint8Array,
     target: () => Promise<Target>,
-    { forReuse = false, spend = ignore }: { forReuse?: boolean; spend?: Spend | undefined } = {},
+    {
+      forReuse = false,
+      spend = ignore,
+      library = noLibrary,
+    }: { forReuse?: boolean; spend?: Spend | undefined; library?: KnownModels } = {},
   ): Promise<Examination> {
-    if (body.byteLength > this.limits.inlineBytes) return this.examineAside(body, target, forReuse, spend);
-    const requested = readSubmission(body);
-    const found = await target();
-    return { job: examineSubmission(requested, found.catalogue, forReuse), target: found };
+    const isLarge = body.byteLength > this.limits.inlineBytes;
+    const { job, target: found } = await (isLarge
+      ? this.examineAside(body, target, forReuse, spend)
+      : examineHere(body, target, forReuse));
+    if (isFaulty(job)) throw refusalOfGraph(job, await library(unlistedNames([job])));
+    return { job, target: found };
   }
 
   /**
@@ -126,6 +141,7 @@ export class SubmissionExaminer {
    *
    * @param body JSON in UTF-8; it stays as it is.
    * @param take gets each slice, with the outline of the batch at the first; false ends the examination.
+   * @param library as of `examine`.
    * @param spend as of `examine`, for each slice.
    * @throws Refusal of the body as a whole, and as `examine` does.
    */
@@ -133,6 +149,7 @@ export class SubmissionExaminer {
     body: Uint8Array,
     { catalogue }: Pick<Target, 'catalogue'>,
     take: (slice: ExaminedSlice, outline: BatchOutline | null) => boolean,
+    library: KnownModels = noLibrary,
     spend: Spend = ignore,
   ): Promise<void> {
     const shared = new SharedArrayBuffer(body.byteLength);
@@ -147,7 +164,7 @@ export class SubmissionExaminer {
       count = outline?.count ?? count;
       places = outline?.places ?? places;
       from = slice.next;
-      if (!take(slice, outline)) return;
+      if (!take(await decided(slice, library), outline)) return;
     }
   }
 
@@ -160,7 +177,7 @@ export class SubmissionExaminer {
     target: () => Promise<Target>,
     forReuse: boolean,
     spend: Spend,
-  ): Promise<Examination> {
+  ): Promise<Examined> {
     const found = await target().catch((error: unknown) => ({ error }));
     const catalogue = 'error' in found ? null : this.share(found.catalogue);
     const { buffer, byteLength } = body;
@@ -172,8 +189,8 @@ export class SubmissionExaminer {
     const result = await this.runInThread<ExaminationResult>(task, 'examineInThread', spendAll, transferList);
     if (result.kind === 'refused') throw new Refusal(result.code, result.message, result.options);
     if ('error' in found) throw found.error;
-    if (result.kind !== 'examined') throw new Error('the graph was not examined');
-    return { job: result.job, target: found };
+    if (result.kind === 'read') throw new Error('the graph was not examined');
+    return { job: result.kind === 'faulty' ? result.graph : result.job, target: found };
   }
 
   private async runInThread<Result extends ExaminationResult | SliceResult>(
@@ -214,6 +231,19 @@ export class SubmissionExaminer {
     this.shared.set(catalogue, made);
     return made;
   }
+}
+
+async function examineHere(body: Uint8Array, target: () => Promise<Target>, forReuse: boolean): Promise<Examined> {
+  const requested = readSubmission(body);
+  const found = await target();
+  return { job: examineSubmission(requested, found.catalogue, forReuse), target: found };
+}
+
+async function decided({ undecided, ...slice }: UndecidedSlice, library: KnownModels): Promise<ExaminedSlice> {
+  if (undecided.length === 0) return slice;
+  const known = await library(unlistedNames(undecided.map(({ graph }) => graph)));
+  const faults = [...slice.faults, ...undecided.map((fault) => decidedFaultOf(fault, known))];
+  return { ...slice, faults: faults.sort((one, other) => one.index - other.index) };
 }
 
 function textFor(catalogue: NodeCatalogue): SharedArrayBuffer {

@@ -1,17 +1,23 @@
 import { Refusal, type NodeCatalogue, type NodeErrors } from '@millrace/contracts';
-import { sortFaults, validateWorkflow, type UnlistedModel, type WorkflowGraph } from '@millrace/workflow';
+import { sortFaults, validateWorkflow, type WorkflowGraph } from '@millrace/workflow';
+import type { FaultyGraph } from './faulty-graph';
 
 /**
  * Check a graph against the nodes that its pool can run.
  *
- * @returns names of models that the library of the account must have; see `invalidWorkflow` for when it lacks one.
- * @throws Refusal `invalid_workflow` with every fault there is otherwise, by node.
+ * @returns names of models that the library of the account must have; with `nodeErrors` where the graph is refused in any case, and only what the
+ * library lacks is still to be added.
+ * @throws Refusal `invalid_workflow` with every fault there is, by node, where the library has no part in it.
  */
-export function validateGraph(graph: WorkflowGraph, catalogue: NodeCatalogue): UnlistedModel[] {
+export function validateGraph(
+  graph: WorkflowGraph,
+  catalogue: NodeCatalogue,
+): FaultyGraph | Pick<FaultyGraph, 'unlistedModels'> {
   const nodeErrors = validateWorkflow(graph, catalogue, { assetsOnly: true });
   const { faults, unlistedModels } = sortFaults(nodeErrors, graph, catalogue);
-  if (Object.keys(faults).length > 0) throw invalidWorkflow(faults);
-  return unlistedModels;
+  if (Object.keys(faults).length === 0) return { unlistedModels };
+  if (unlistedModels.length === 0) throw invalidWorkflow(faults);
+  return { nodeErrors, unlistedModels };
 }
 
 /** `invalid_workflow` with these faults. */

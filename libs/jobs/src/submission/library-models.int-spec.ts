@@ -81,13 +81,16 @@ describe('the statement that records a job which names a model of the library', 
   });
 });
 
-describe('a submission whose model is deleted after it was looked up', () => {
+describe('a submission that names a model of the library', () => {
   const catalogue: NodeCatalogue = {
     Load: {
       displayName: 'Load',
       category: '',
       description: '',
-      inputs: { name: { type: 'COMBO', required: true, options: [], libraryModels: true } },
+      inputs: {
+        name: { type: 'COMBO', required: true, options: [], libraryModels: true },
+        steps: { type: 'INT', required: false, min: '1' },
+      },
       outputs: [],
       outputNode: true,
     },
@@ -133,13 +136,13 @@ describe('a submission whose model is deleted after it was looked up', () => {
     );
   }
 
-  async function submission(): Promise<Submission> {
+  async function submission(inputs: object = { name: NAME }): Promise<Submission> {
     const { poolId } = await makePool(test.database);
     const caller = { accountId, apiKeyId: null, limits: { weight: 1 }, retentionSeconds: null } as unknown as Caller;
     return {
       caller,
       scope: { accountId, surface: 'cloud', deploymentId: null, labels: null },
-      body: Buffer.from(JSON.stringify({ workflow: { '7': { class_type: 'Load', inputs: { name: NAME } } } })),
+      body: Buffer.from(JSON.stringify({ workflow: { '7': { class_type: 'Load', inputs } } })),
       target: () =>
         Promise.resolve({ poolId, catalogue, catalogueDigest: 'test', queueLimit: null, priceMicrosPerSecond: 1_000n }),
       idempotencyKey: undefined,
@@ -147,7 +150,27 @@ describe('a submission whose model is deleted after it was looked up', () => {
     };
   }
 
-  it('is refused as one that names no model, with the node', async () => {
+  it.each([
+    ['the library lacks', 'other.safetensors', ['not_in_list', 'below_min'], 1],
+    ['the library has', NAME, ['below_min'], 1],
+    ['no library may have', 'other.txt', ['not_in_list', 'below_min'], 0],
+  ])(
+    'is refused for all that is wrong with its graph at once, where it is one that %s',
+    async (_, name, reasons, looks) => {
+      let looked = 0;
+      const service = serviceWith({ after: (look) => (looked = look) });
+      const refused: unknown = await service
+        .submit(await submission({ name, steps: 0 }))
+        .catch((error: unknown) => error);
+      expect(refused).toMatchObject({
+        code: 'invalid_workflow',
+        details: { node_errors: { '7': reasons.map((reason) => expect.objectContaining({ reason }) as unknown) } },
+      });
+      expect([looked, await jobs()]).toEqual([looks, 0]);
+    },
+  );
+
+  it('is refused as one that names none where it is deleted after it was looked up, with the node', async () => {
     const service = serviceWith({ after: (look) => (look === 1 ? forget() : null) });
     const refused = service.submit(await submission());
     await expect(refused).rejects.toMatchObject({ code: 'invalid_workflow' });
@@ -155,7 +178,7 @@ describe('a submission whose model is deleted after it was looked up', () => {
     expect(await jobs()).toBe(0);
   });
 
-  it('is recorded where there is another of the name by then', async () => {
+  it('is recorded where it is deleted then, and another of the name is there by the next look', async () => {
     const service = serviceWith({
       before: (look) => (look === 2 ? addModel(test.database, accountId, NAME) : null),
       after: (look) => (look === 1 ? forget() : null),
@@ -165,7 +188,7 @@ describe('a submission whose model is deleted after it was looked up', () => {
     expect(await usedAt()).toBeInstanceOf(Date);
   });
 
-  it('is refused also where that happens each time', async () => {
+  it('is refused where it is deleted after each look', async () => {
     let looks = 0;
     const service = serviceWith({
       before: (look) => (look > 1 ? addModel(test.database, accountId, NAME) : null),

@@ -1,11 +1,9 @@
 import type { AssetScope, AssetService } from '@millrace/assets';
-import type { NodeError, NodeErrors } from '@millrace/contracts';
 import type { Target } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
 import type { QueueEstimates } from '../rotation';
-import type { AssetPlace, ExaminedJob } from '../examination';
+import { refusalOfModels, unlistedNames, type AssetPlace, type ExaminedJob } from '../examination';
 import { missingAssets, poolQueueFull } from './refusals';
-import { invalidWorkflow } from '../examination';
 
 /** As many as one graph may refer to. */
 const ASSETS_AT_A_TIME = 1_000;
@@ -50,9 +48,12 @@ export class SubmissionChecks {
       const found = await this.assets.resolveForJob(scope, ids.slice(from, from + ASSETS_AT_A_TIME));
       for (const id of found) assets.add(id);
     }
-    const names = [...new Set(jobs.flatMap(({ unlistedModels }) => unlistedModels.map(({ name }) => name)))];
-    const models = names.length === 0 ? NONE : await this.models.known(scope.accountId, names);
-    return { assets, models };
+    return { assets, models: await this.knownModels(scope.accountId, unlistedNames(jobs)) };
+  }
+
+  /** Which of these models the library of an account has. Reads nothing where there are none. */
+  async knownModels(accountId: string, names: readonly string[]): Promise<ReadonlySet<string>> {
+    return names.length === 0 ? NONE : this.models.known(accountId, names);
   }
 
   /** @throws Refusal `queue_full` when the pool takes no more jobs of anyone. */
@@ -77,19 +78,9 @@ function idsOf(places: readonly AssetPlace[]): string[] {
  */
 export function inputAssetsOf({ assets, unlistedModels }: References, found: FoundReferences): string[] {
   const lacking = unlistedModels.filter(({ name }) => !found.models.has(name));
-  if (lacking.length > 0) throw invalidWorkflow(errorsByNode(lacking));
+  if (lacking.length > 0) throw refusalOfModels(lacking);
   const { named, mentioned, malformed, malformedCount } = assets;
   const missing = [...named, ...mentioned].filter(({ asset_id: id }) => id === null || !found.assets.has(id));
   if (malformedCount === 0 && missing.length === 0) return idsOf(named);
   throw missingAssets([...malformed, ...missing], malformedCount - malformed.length);
-}
-
-/** Each says where else the model was looked for. */
-function errorsByNode(lacking: References['unlistedModels']): NodeErrors {
-  const byNode = new Map<string, NodeError[]>();
-  for (const { nodeId, error } of lacking) {
-    const message = `${error.message} The model library has none of this name either.`;
-    byNode.set(nodeId, [...(byNode.get(nodeId) ?? []), { ...error, message }]);
-  }
-  return Object.fromEntries(byNode);
 }

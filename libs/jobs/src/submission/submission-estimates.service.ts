@@ -9,15 +9,13 @@ import { labelOutlook } from '../labels';
 import type { JobReuse, ReuseOutcome } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobScope } from '../state';
-import type { ExaminedJob } from '../examination';
+import { workKeyOf, type ExaminedJob, type KnownModels, type SubmissionExaminer } from '../examination';
 import { assertMayRun, prepareSubmission, type PreparedSubmission } from './prepare-submission.step';
 import { accountQueueFull, insufficientCredits } from './refusals';
 import type { RunTimes, RunTimesStore } from './run-times.store';
 import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
-import type { SubmissionExaminer } from '../examination';
 import { termsOf, type SubmissionTerms } from './terms';
-import { workKeyOf } from '../examination';
 
 /** What a submission is asked about: who, where to, and the body. */
 export interface EstimateRequest {
@@ -63,7 +61,7 @@ export class SubmissionEstimates {
   constructor(
     private readonly database: Statements,
     private readonly examiner: Pick<SubmissionExaminer, 'examine'>,
-    private readonly checks: Pick<SubmissionChecks, 'inputAssets' | 'assertRoom'>,
+    private readonly checks: Pick<SubmissionChecks, 'inputAssets' | 'assertRoom' | 'knownModels'>,
     private readonly runTimes: Pick<RunTimesStore, 'find'>,
     private readonly queues: Pick<QueueEstimates, 'place' | 'waitingOf'>,
     private readonly ledger: Pick<LedgerStore, 'balance'>,
@@ -76,12 +74,14 @@ export class SubmissionEstimates {
   async estimate(request: EstimateRequest): Promise<SubmissionEstimate> {
     let target: Target | null = null;
     const find = async (): Promise<Target> => (target = await request.target());
-    const forReuse = await this.reuse.isWanted(request.scope.accountId, request.reuse);
-    const { body, spend } = request;
-    const examined = await refusalOr(async () => (await this.examiner.examine(body, find, { forReuse, spend })).job);
+    const { body, spend, scope } = request;
+    const forReuse = await this.reuse.isWanted(scope.accountId, request.reuse);
+    const library: KnownModels = (names) => this.checks.knownModels(scope.accountId, names);
+    const options = { forReuse, spend, library };
+    const examined = await refusalOr(async () => (await this.examiner.examine(body, find, options)).job);
     const known = target as Target | null;
     if (known === null) return { ...NOTHING, refusal: examined instanceof Refusal ? examined : null };
-    const terms = termsOf(request.caller, request.scope, known, this.settings);
+    const terms = termsOf(request.caller, scope, known, this.settings);
     if (examined instanceof Refusal) return { ...NOTHING, refusal: examined, terms };
     const prepared = await this.prepared(request, known, examined);
     const reuse = prepared instanceof Refusal ? null : (prepared.search?.outcome ?? null);

@@ -11,7 +11,7 @@ import { showsStanding, type SpendStanding } from '../spend';
 import { notFound, type JobReuse, type ReuseOutcome, type ReuseSource } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
-import type { ExaminedJob } from '../examination';
+import type { ExaminedJob, KnownModels, SubmissionExaminer } from '../examination';
 import { retryOf } from './job-draft';
 import { assertMayRun, prepareSubmission } from './prepare-submission.step';
 import { keyReused, refusalOf, type SubmittedBefore } from './refusals';
@@ -20,7 +20,6 @@ import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
 import type { RecordWithin, SubmissionRecorder } from './submission-recorder';
 import { isAssetGone, type RecordedJob } from './submission.store';
-import type { SubmissionExaminer } from '../examination';
 import { whileModelsGo } from './while-models-go';
 
 /** By whom, and under which key, something is asked for. */
@@ -86,7 +85,7 @@ export class SubmissionService {
   constructor(
     database: Statements,
     private readonly recorder: Pick<SubmissionRecorder, 'record'>,
-    private readonly checks: Pick<SubmissionChecks, 'inputAssets' | 'assertRoom'>,
+    private readonly checks: Pick<SubmissionChecks, 'inputAssets' | 'assertRoom' | 'knownModels'>,
     private readonly estimates: Pick<QueueEstimates, 'place'>,
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch'>,
     private readonly examiner: Pick<SubmissionExaminer, 'examine'>,
@@ -121,7 +120,8 @@ export class SubmissionService {
     // What is to be run again runs.
     const asked = within === undefined ? submission.reuse : null;
     const forReuse = await this.reuse.isWanted(scope.accountId, asked);
-    const { job, target } = await this.examiner.examine(body, submission.target, { forReuse, spend });
+    const library: KnownModels = (names) => this.checks.knownModels(scope.accountId, names);
+    const { job, target } = await this.examiner.examine(body, submission.target, { forReuse, spend, library });
     await submission.sender?.confirm();
     try {
       return await whileModelsGo(() => this.acceptExamined(submission, job, target));

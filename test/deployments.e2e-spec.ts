@@ -62,6 +62,8 @@ async function expectNotReady(client: ApiClient): Promise<void> {
   expect([status, body.error.code]).toEqual([429, 'deployment_not_ready']);
   const seconds = Number(headers['retry-after']);
   expect(Number.isInteger(seconds) && seconds >= 1 && seconds <= 30).toBe(true);
+  const estimate = await client.call('POST', '/platform/v1/estimates', { text: SHORT });
+  expect(estimate.body).toMatchObject({ accepted: false, error: { code: 'deployment_not_ready' } });
 }
 
 const pending = async ({ pool }: Deployment): Promise<string | undefined> => {

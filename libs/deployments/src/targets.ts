@@ -18,11 +18,19 @@ export interface Target {
   /** Jobs that may wait in the whole pool; null means the service's limit. */
   queueLimit: number | null;
   priceMicrosPerSecond: bigint;
+  /** Why a submission would be refused there now; only where an estimate asked. */
+  notReady?: Refusal;
 }
+
+/**
+ * What a target is wanted for. A submission has workers started where none is ready. An estimate starts none, and is answered with a deployment
+ * that is not ready, and why, once it is known what its workers can run. Who only reads what they can run is answered then as if it were ready.
+ */
+type Purpose = 'submission' | 'estimate' | 'reading';
 
 /** How a submission to a deployment is placed. */
 export interface TargetOptions {
-  wake?: boolean | undefined;
+  purpose?: Purpose;
   seed?: string | undefined;
 }
 
@@ -76,52 +84,62 @@ export class Targets {
   /**
    * Where jobs of a deployment run. The caller has checked that the request may use it.
    *
-   * @param options `wake` records that workers are wanted where none is ready; of several versions the same `seed` gets the same one
-   * while it can take jobs, and by default any by its weight.
+   * @param options `purpose`: a submission by default; of several versions the same `seed` gets the same one while it can take jobs, and by
+   * default any by its weight.
    * @throws Refusal 422 `deployment_stopped`; 429 `deployment_not_ready`; 404 `not_found`.
    */
-  async deployment(id: string, { wake = true, seed }: TargetOptions = {}): Promise<Target> {
-    const deployment = await this.readyVersion(id, seed ?? randomUUID(), wake);
+  async deployment(id: string, { purpose = 'submission', seed }: TargetOptions = {}): Promise<Target> {
+    const { deployment, notReady } = await this.versionFor(id, seed ?? randomUUID(), purpose);
     const catalogueDigest = deployment.catalogueDigest ?? '';
-    if (deployment.idle && wake) await this.deployments.noteWanted(deployment);
+    if (deployment.idle && purpose === 'submission') await this.deployments.noteWanted(deployment);
     return {
       poolId: deployment.poolId,
-      // A deployment is ready only after a worker has published what it can run.
       catalogue: await this.catalogues.read(catalogueDigest),
       catalogueDigest,
       queueLimit: deployment.queueLimit,
       priceMicrosPerSecond: deployment.priceMicrosPerSecond ?? this.defaultPriceMicrosPerSecond,
+      ...(notReady === undefined ? {} : { notReady }),
     };
   }
 
-  /** A refusal rests on a fresh reading, never on the cache. */
-  private async readyVersion(id: string, seed: string, wake: boolean): Promise<Deployment> {
+  /** A worker of the version has published what it can run: without that none is ready. A refusal rests on a fresh reading, never on the cache. */
+  private async versionFor(
+    id: string,
+    seed: string,
+    purpose: Purpose,
+  ): Promise<{ deployment: Deployment; notReady?: Refusal }> {
     const cached = await this.deployments.find(id);
     const [meant] = cached === null ? [] : versionsFor(cached, seed);
-    if (meant?.state === 'ready' && meant.deletingAt === null) return meant;
+    if (meant?.state === 'ready' && meant.deletingAt === null) return { deployment: meant };
     const now = await this.deployments.findNow(id);
     if (now === null) throw noDeployment(id);
     const [deployment = now, ...others] = versionsFor(now, seed);
     if (deployment.deletingAt !== null) throw deploymentDeleting();
-    if (deployment.state === 'ready') return deployment;
+    if (deployment.state === 'ready') return { deployment };
     if (deployment.state === 'stopped') {
       throw new Refusal(
         'deployment_stopped',
         'This deployment is stopped; it takes no jobs until its operator starts it.',
       );
     }
-    if (wake) await this.deployments.noteWanted(deployment);
+    if (purpose === 'submission') await this.deployments.noteWanted(deployment);
     // A version that does not come up costs its share of the jobs nothing: the other one takes them.
     const other = others.find(({ state }) => state === 'ready');
-    if (other !== undefined) return other;
-    // What its workers can run is stored. Who only reads wakes none, so that waiting would not help.
-    if (!wake && deployment.state === 'starting' && deployment.catalogueDigest !== null) return deployment;
-    throw new Refusal(
-      'deployment_not_ready',
-      `This deployment is ${deployment.state}${because(deployment)}. Wait for the seconds in Retry-After, then send the same request again.`,
-      { retryAfterSeconds: deployment.retryAfterSeconds },
-    );
+    if (other !== undefined) return { deployment: other };
+    const notReady = notReadyNow(deployment);
+    const isKnown = deployment.state === 'starting' && deployment.catalogueDigest !== null;
+    if (purpose === 'submission' || !isKnown) throw notReady;
+    // A reading starts no workers, so that waiting would not help it.
+    return purpose === 'reading' ? { deployment } : { deployment, notReady };
   }
+}
+
+function notReadyNow(deployment: Deployment): Refusal {
+  return new Refusal(
+    'deployment_not_ready',
+    `This deployment is ${deployment.state}${because(deployment)}. Wait for the seconds in Retry-After, then send the same request again.`,
+    { retryAfterSeconds: deployment.retryAfterSeconds },
+  );
 }
 
 /** Versions for a submission, the one that it belongs to first. */

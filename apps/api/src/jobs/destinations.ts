@@ -13,8 +13,8 @@ export class Destinations {
 
   /**
    * @param surface one that the caller was identified on.
-   * @param options `wake: false` where nothing is submitted: a deployment without workers then gets none for it. The same `seed` is
-   * given the same of two versions.
+   * @param options `purpose` where nothing is submitted: a deployment without workers then gets none for it. The same `seed` is given the
+   * same of two versions.
    * @throws Refusal when nothing can run there now.
    */
   async of({ deploymentId }: Pick<Surface, 'deploymentId'>, options: TargetOptions = {}): Promise<Target> {

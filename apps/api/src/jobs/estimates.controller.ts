@@ -23,7 +23,7 @@ export class EstimatesController {
     const reuse = demo ? null : reuseOf(request);
     const spendLimitMicros = spendLimitOf(request);
     const body = await readBytes(request, this.settings.maxWorkflowBytes);
-    const target = (): Promise<Target> => this.destinations.of(surface, { wake: false });
+    const target = (): Promise<Target> => this.destinations.of(surface, { purpose: 'estimate' });
     const asked = { scope, body, target, reuse, spendLimitMicros };
     return presentEstimate(
       await inTurn(request, body, (spend) => this.estimates.estimate({ ...asked, caller: visitor.caller, spend })),

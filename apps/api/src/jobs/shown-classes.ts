@@ -29,7 +29,7 @@ export class ShownNodeClasses {
 
   /** Nothing is submitted, so that no worker comes for it. @throws Refusal when nothing can run there now. */
   async of(visitor: Visitor): Promise<ShownClasses> {
-    const { catalogue, catalogueDigest } = await this.destinations.of(visitor.surface, { wake: false });
+    const { catalogue, catalogueDigest } = await this.destinations.of(visitor.surface, { purpose: 'reading' });
     const models = await this.modelsFor(visitor);
     const library = new LibraryOptions(models);
     return {

@@ -146,6 +146,17 @@ async function ran(workKey: bigint, times: readonly number[], owner = accountId)
 }
 
 describe('an estimate of a submission', () => {
+  it('to a deployment that is not ready is refused as the submission, and says what it comes to all the same', async () => {
+    await ran(await keyOf(4), [1_000]);
+    const notReady = new Refusal('deployment_not_ready', 'This deployment is starting.', { retryAfterSeconds: 5 });
+    const { refusal, terms, times, costMicros } = await estimate(bodyOf(4), { notReady });
+    expect(refusal).toBe(notReady);
+    expect(terms).toMatchObject({ priceMicrosPerSecond: PRICE });
+    expect(times).toMatchObject({ runs: 1, p50Ms: 1_000 });
+    expect(costMicros).toEqual({ p50: PRICE, p90: PRICE });
+    expect(await estimate(bodyOf('many'), { notReady })).toMatchObject({ refusal: notReady, times: null });
+  });
+
   it('says what is held, and knows no times before the first run', async () => {
     const { refusal, terms, times, costMicros, place } = await estimate(bodyOf(4));
     expect({ refusal, times, costMicros }).toEqual({ refusal: null, times: null, costMicros: null });

@@ -82,8 +82,9 @@ export class SubmissionEstimates {
     const known = target as Target | null;
     if (known === null) return { ...NOTHING, refusal: examined instanceof Refusal ? examined : null };
     const terms = termsOf(request.caller, scope, known, this.settings);
-    if (examined instanceof Refusal) return { ...NOTHING, refusal: examined, terms };
-    const prepared = await this.prepared(request, known, examined);
+    if (examined instanceof Refusal) return { ...NOTHING, refusal: known.notReady ?? examined, terms };
+    // A submission is refused before anything else is looked up; what it would come to once the target is ready can be said all the same.
+    const prepared = known.notReady ?? (await this.prepared(request, known, examined));
     const reuse = prepared instanceof Refusal ? null : (prepared.search?.outcome ?? null);
     if (reuse !== null && reuse.reusedFrom !== null) {
       return { ...NOTHING, refusal: null, terms: { ...terms, holdMicros: 0n }, costMicros: NO_COST, reuse };

@@ -36,7 +36,7 @@ export class EstimateJobTool implements Tool<typeof definition> {
     const { scope, surface } = visitor;
     this.limits.takeQuota(request, visitor, 'estimates');
     const body = graphBody(call);
-    const target = () => this.destinations.of(surface, { wake: false });
+    const target = () => this.destinations.of(surface, { purpose: 'estimate' });
     const spendLimitMicros = spendLimitOfCall(call, input.spend_limit_micros);
     const asked = { scope, body, target, spendLimitMicros, spendLimitField: SPEND_LIMIT_ARGUMENT };
     const estimate = await inTurn(request, body, (spend) =>

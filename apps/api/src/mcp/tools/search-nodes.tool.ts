@@ -33,7 +33,7 @@ export class SearchNodesTool implements Tool<typeof definition> {
   ) {}
 
   async run({ query, limit }: z.output<typeof definition.input>, { visitor }: ToolCall): Promise<ToolAnswer> {
-    const { catalogue } = await this.destinations.of(visitor.surface, { wake: false });
+    const { catalogue } = await this.destinations.of(visitor.surface, { purpose: 'reading' });
     const found = await this.search.find(visitor.caller.accountId, catalogue, query);
     return { value: { node_classes: found.slice(0, limit).map(presentFound), found: found.length } };
   }

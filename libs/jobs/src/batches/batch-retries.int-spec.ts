@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterAll(() => test.drop());
 
 function lifecycle(): Lifecycle {
-  const events = { moved: () => undefined } as unknown as ConstructorParameters<typeof Lifecycle>[1];
+  const events = { moved: () => undefined, lastProgress: () => Promise.resolve(null) };
   return new Lifecycle(test.database, events, () => undefined, world.metrics, world.settings);
 }
 const readBatch = async (id: string): Promise<BatchRecord> =>

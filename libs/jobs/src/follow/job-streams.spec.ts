@@ -188,7 +188,8 @@ describe('a stream of a job', () => {
         expect(last?.kind === 'status' && isTerminal(last.job.status)).toBe(true);
         const values = items.flatMap((item) => {
           if (item.kind === 'progress') return [item.progress.value];
-          return item.kind === 'status' && hasLiveProgress(item.job) ? [item.job.progress?.value ?? 0] : [];
+          if (item.kind !== 'status') return [];
+          return hasLiveProgress(item.job) || isTerminal(item.job.status) ? [item.job.progress?.value ?? 0] : [];
         });
         expect(values).toEqual([...values].sort((a, b) => a - b));
         // A stream that opened on the end has sent everything with that one status.

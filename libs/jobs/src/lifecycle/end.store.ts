@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import type { Progress } from '@millrace/contracts';
 import { type BilledColumn, chargePart, endHoldParts } from '@millrace/billing';
 import { versionOfJob } from '@millrace/deployments';
 import { statementPart, type StatementPart, type Statements } from '@millrace/database';
@@ -45,7 +46,7 @@ export async function endJob(
     UPDATE jobs j
     SET status = CASE WHEN old.status = 'canceling' THEN 'canceled' ELSE ${status} END,
         delivery = 'done', lease_token = NULL, lease_expires_at = NULL, retry_at = NULL, completed_at = now(), updated_at = now(),
-        seq = j.seq + 1, progress = coalesce(${progressOrNull(ending.progress)}::jsonb, j.progress),
+        seq = j.seq + 1, progress = ${furthest(ending.progress)},
         error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${failureOrNull(ending.failure)}::jsonb END,
         cached_nodes = ${cachedNodes(ending)}::int, billable_ms = old.billable_ms, held_micros = old.held_micros, charged_micros = old.charged_micros
     FROM ${charged} old WHERE j.id = old.id
@@ -92,6 +93,12 @@ export function attemptWithdrawal(ending: JobEnding): Prisma.Sql {
 function withdrawn(ending: JobEnding, withdraw: Prisma.Sql): Prisma.Sql {
   if (SETTLEMENT[ending.ending] === 'billable') return Prisma.sql`NULL`;
   return Prisma.sql`CASE WHEN old.is_waived AND j.price_micros_per_second > 0 THEN ${withdraw} END`;
+}
+
+/** Progress never goes back (wire supplement, section 3): a heartbeat may have recorded more than what is known of the end. */
+function furthest(progress: Progress | null): Prisma.Sql {
+  const known = Prisma.sql`${progressOrNull(progress)}::jsonb`;
+  return Prisma.sql`CASE WHEN (${known} ->> 'value')::float8 < (j.progress ->> 'value')::float8 THEN j.progress ELSE coalesce(${known}, j.progress) END`;
 }
 
 /** How many nodes the engine had in its cache; null where no worker reports it. */

@@ -8,7 +8,6 @@ import { listCanceledJobs, listLostJobs, listOverdueJobs, listOvertimeJobs, type
 import { EndCanceledJobsLoop } from './end-canceled-jobs.loop';
 import { EndOvertimeJobsLoop } from './end-overtime-jobs.loop';
 import { ExpireOverdueJobsLoop } from './expire-overdue-jobs.loop';
-import type { JobEvents } from './job-events';
 import { Lifecycle } from './lifecycle.service';
 import { RescueLostJobsLoop } from './rescue-lost-jobs.loop';
 
@@ -25,7 +24,7 @@ afterEach(() => test.drop());
 const lifecycle = (): Lifecycle =>
   new Lifecycle(
     test.database,
-    { moved: () => undefined } as unknown as JobEvents,
+    { moved: () => undefined, lastProgress: () => Promise.resolve(null) },
     () => undefined,
     new Metrics('test'),
     { ...readSettings(jobSettings, {}), attemptLimitSeconds: LIMIT_SECONDS, holdExtensionSeconds: 60 },

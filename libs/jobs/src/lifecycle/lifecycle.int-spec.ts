@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import { LedgerStore } from '@millrace/billing';
-import { newId } from '@millrace/contracts';
+import { newId, type Progress } from '@millrace/contracts';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { JobWorld, cloudScope, endingOf } from '../fixtures/job-world';
 import { findAttempts } from '../follow/job-attempt.store';
@@ -9,13 +9,13 @@ import { JobStore } from '../follow/job.store';
 import { jobSettings, type JobSettings } from '../job.settings';
 import { JobHistoryStore } from '../operator/job-history.store';
 import { OutputStore, type OutputRow } from '../outputs/output.store';
+import type { Fence, JobScope } from '../state';
 import { TRANSITIONS } from '../state/job-state';
 import { requestCancel } from './cancel.store';
 import { EndOvertimeJobsLoop } from './end-overtime-jobs.loop';
 import { endJob } from './end.store';
 import { giveUpAttempt, giveUpForRoom, handBackAttempt, takeBackAttempt } from './release.store';
 import { Metrics, readSettings } from '@millrace/platform';
-import type { JobEvents } from './job-events';
 import { Lifecycle } from './lifecycle.service';
 
 const settings: JobSettings = readSettings(jobSettings, {});
@@ -335,11 +335,59 @@ describe('the database', () => {
   });
 });
 
+describe('the end of a job that no worker reports', () => {
+  const progressOf = (value: number): Progress => ({ value, nodes_done: 0, nodes_total: 1 });
+  const lifecycleOf = (published: Progress | null): Lifecycle =>
+    new Lifecycle(
+      test.database,
+      { moved: () => undefined, lastProgress: () => Promise.resolve(published) },
+      () => undefined,
+      new Metrics('test'),
+      { ...settings, attemptLimitSeconds: 0, holdExtensionSeconds: 60 },
+    );
+  const ends: Record<string, (lifecycle: Lifecycle, run: Fence, scope: JobScope) => Promise<unknown>> = {
+    'attempts used up': (lifecycle, { jobId: id }) => lifecycle.rescue({ id, status: 'running', last: true }),
+    'worker lost while canceling': async (lifecycle, { jobId: id }, scope) => {
+      await lifecycle.cancel(scope, id);
+      return lifecycle.rescue({ id, status: 'canceling', last: true });
+    },
+    'canceled between attempts': async (lifecycle, run, scope) => {
+      await handBackAttempt(test.database, run);
+      return lifecycle.cancel(scope, run.jobId);
+    },
+    'deadline passed': async (lifecycle, run) => {
+      await handBackAttempt(test.database, run);
+      await world.passDeadline(run.jobId);
+      return lifecycle.expire(run.jobId);
+    },
+    'given up by its worker': (lifecycle, run) => lifecycle.giveUp(run, { by: 'worker', reason: 'it failed' }),
+  };
+
+  it.each(
+    Object.keys(ends).flatMap((end) => [
+      [end, 'that streams have shown', 0.8, 0.8],
+      [end, 'of the last heartbeat, where less was published', 0.3, 0.5],
+      [end, 'of the last heartbeat, where nothing published is kept', null, 0.5],
+    ]),
+  )('keeps the progress: %s, %s', async (end, _, published, shown) => {
+    const job = await world.submit();
+    await test.database.execute(Prisma.sql`UPDATE jobs SET max_attempts = 1 WHERE id = ${job.id}::uuid`);
+    const run = await world.start(job);
+    const lifecycle = lifecycleOf(published === null ? null : progressOf(Number(published)));
+    await lifecycle.heartbeat(run, { progress: progressOf(0.5), engineMs: 0 });
+    if (String(end).startsWith('attempts') || String(end).startsWith('worker')) await world.passLease(job.id);
+    const scope = cloudScope(job.accountId);
+    await ends[String(end)]?.(lifecycle, run, scope);
+    const [read] = await new JobStore().findAsked(test.database, [{ scope, id: job.id, withLogs: false }]);
+    expect(read).toMatchObject({ delivery: 'done', progress: { value: shown } });
+  });
+});
+
 describe('an attempt that takes longer than it may', () => {
   const lifecycleOf = (attemptLimitSeconds: number): Lifecycle =>
     new Lifecycle(
       test.database,
-      { moved: () => undefined } as unknown as JobEvents,
+      { moved: () => undefined, lastProgress: () => Promise.resolve(null) },
       () => undefined,
       new Metrics('test'),
       { ...settings, attemptLimitSeconds, holdExtensionSeconds: 60 },

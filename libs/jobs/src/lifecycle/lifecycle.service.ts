@@ -41,7 +41,7 @@ export type RequestDispatch = (poolId: string) => void;
 export class Lifecycle {
   constructor(
     private readonly database: Statements,
-    private readonly events: JobEvents,
+    private readonly events: Pick<JobEvents, 'moved' | 'lastProgress'>,
     private readonly requestDispatch: RequestDispatch,
     private readonly metrics: Metrics,
     private readonly settings: JobSettings & Pick<BillingSettings, 'holdExtensionSeconds'>,
@@ -63,11 +63,12 @@ export class Lifecycle {
   async cancelIn(tx: Statements, scope: JobScope, jobId: string): Promise<MovedJob[]> {
     const queued = await endJob(tx, { kind: 'queued', scope, jobId }, canceledEnding('canceled_while_queued'));
     if (queued !== null) return [queued];
+    // Between two attempts there is no worker to end it. Redis is read before the job is locked.
+    const ending = await this.withPublished(jobId, canceledEnding('canceled_between_attempts'));
     const moved = await requestCancel(tx, scope, jobId);
     if (moved === null) return [];
     crashPoint('cancel:after-request');
-    // Between two attempts there is no worker to end it.
-    const ended = await endJob(tx, { kind: 'canceling_unleased', jobId }, canceledEnding('canceled_between_attempts'));
+    const ended = await endJob(tx, { kind: 'canceling_unleased', jobId }, ending);
     return ended === null ? [moved] : [moved, ended];
   }
 
@@ -195,9 +196,18 @@ export class Lifecycle {
   }
 
   private async end(guard: EndGuard, ending: JobEnding, withEnd?: WithEnd): Promise<MovedJob | null> {
-    const moved = await endJob(this.database, guard, ending, withEnd);
+    const jobId = 'fence' in guard ? guard.fence.jobId : guard.jobId;
+    const moved = await endJob(this.database, guard, await this.withPublished(jobId, ending), withEnd);
     if (moved !== null) this.moved(moved);
     return moved;
+  }
+
+  /**
+   * The end with the progress that was published last, where no worker reports any: streams may have shown more than the last heartbeat said,
+   * and progress never goes back. Workers report theirs, so that no end of a run waits for Redis.
+   */
+  private async withPublished(jobId: string, ending: JobEnding): Promise<JobEnding> {
+    return ending.progress === null ? { ...ending, progress: await this.events.lastProgress(jobId) } : ending;
   }
 
   private moved(job: MovedJob): void {

@@ -12,7 +12,6 @@ import { jobSettings } from '../job.settings';
 import { OutputStore } from '../outputs/output.store';
 import type { ClaimedAttempt, Fence, MovedJob } from '../state/job';
 import type { AttemptResult } from './job-ending';
-import type { JobEvents } from './job-events';
 import { Lifecycle } from './lifecycle.service';
 import { ResumePausedJobsLoop } from './resume-paused-jobs.loop';
 import { requestCancel } from './cancel.store';
@@ -28,7 +27,7 @@ beforeAll(async () => {
   test = await createTestDatabase();
   world = new JobWorld(test, { retry: POLICY });
   const settings = { ...readSettings(jobSettings, {}), holdExtensionSeconds: 60 };
-  const events = { moved: () => undefined } as unknown as JobEvents;
+  const events = { moved: () => undefined, lastProgress: () => Promise.resolve(null) };
   lifecycle = new Lifecycle(test.database, events, () => undefined, new Metrics('test'), settings);
   resuming = new ResumePausedJobsLoop(test.database, lifecycle);
 });

@@ -23,6 +23,21 @@ describe('millrace keys', () => {
     });
   });
 
+  it('says when a key expires beside its secret', async () => {
+    const key = { id: 'k1', key: 'mr_secret', expires_at: '2027-05-01T00:00:00.000Z' };
+    service.on('POST /platform/v1/api-keys', json(201, key));
+    expect(await millrace('keys', 'create', 'ci', '--expires-at', '2027-05-01')).toBe(0);
+    expect(service.received[0]?.body.toString()).toContain(`"expires_at":"${key.expires_at}"`);
+    expect(host.printed).toBe('mr_secret\n');
+    expect(host.noted).toContain(`Key k1. It expires at ${key.expires_at}. It is not shown again`);
+  });
+
+  it.each(['90', '1.5.2027', '2027-02-30'])('makes no key that expires at %s', async (time) => {
+    expect(await millrace('keys', 'create', 'ci', '--expires-at', time)).toBe(2);
+    expect(host.noted).toMatch(new RegExp(`--expires-at "${time}" is not valid\\.\n.*2030-01-31`));
+    expect(service.received).toEqual([]);
+  });
+
   it('lists the keys of a label', async () => {
     service.on('GET /platform/v1/api-keys', json(200, { api_keys: [{ id: 'k1', name: 'Ada' }] }));
     expect(await millrace('keys', 'ls', '--label', 'user=ada', '--label', 'team=x&y')).toBe(0);

@@ -49,7 +49,7 @@ export function addKeys(program: Command, bind: Bind): void {
     .option('--allow <networks...>', 'addresses and networks from which it may be used, such as 203.0.113.0/24')
     .option(
       '--expires-at <time>',
-      'when it stops working, such as 2030-01-31T00:00:00Z',
+      'when it stops working: a day (UTC), or a time such as 2030-01-31T12:00:00Z',
       parserOf('--expires-at', timestamp),
     )
     .action(bind(create));
@@ -159,9 +159,10 @@ async function setRules(context: CommandContext, flags: RulesFlags): Promise<voi
 
 /** Only the secret on standard output, so that it can be piped. */
 function showSecret(context: CommandContext, answer: unknown): void {
-  const { id, key } = recordOf(answer);
+  const { id, key, expires_at: expiresAt } = recordOf(answer);
   const { printer } = context;
   context.print(answer, () => [plainLine(String(key))]);
-  const advice = `Key ${plainLine(String(id))}. It is not shown again: store it with your secrets.`;
-  printer.notes(printer.paintNote.faint(advice));
+  const end = typeof expiresAt === 'string' ? ` It expires at ${expiresAt}.` : '';
+  const advice = `Key ${String(id)}.${end} It is not shown again: store it with your secrets.`;
+  printer.notes(printer.paintNote.faint(plainLine(advice)));
 }

@@ -60,11 +60,11 @@ export function addWebhooks(program: Command, bind: Bind): void {
     .argument('<endpoint>', ENDPOINT)
     .option('--message <id>', 'this message')
     .addOption(
-      new Option('--since <time>', 'events from then on, such as 2030-01-31T00:00:00Z')
+      new Option('--since <time>', 'events from this day (UTC) or time on, such as 2030-01-31T12:00:00Z')
         .argParser(parserOf('--since', timestamp))
         .conflicts('message'),
     )
-    .option('--until <time>', 'events before', parserOf('--until', timestamp))
+    .option('--until <time>', 'events before this day or time', parserOf('--until', timestamp))
     .option('--delivered', 'those that were delivered, too')
     .addOption(new Option('--cursor <cursor>', 'go on behind those of the answer before').conflicts('message'))
     .action(bind(replay));

@@ -39,6 +39,25 @@ describe('what is typed', () => {
 
   it('is a time as the wire has it', () => {
     expect(timestamp('2030-01-31T12:00:00+02:00', '--from')).toBe('2030-01-31T10:00:00.000Z');
-    expect(() => timestamp('soon', '--from')).toThrow('--from "soon" is not valid.');
+    expect(timestamp('2030-01-31t23:59:59.5z', '--from')).toBe('2030-01-31T23:59:59.500Z');
+  });
+
+  it('is the beginning of a day in UTC', () => {
+    expect(timestamp('2028-02-29', '--from')).toBe('2028-02-29T00:00:00.000Z');
+  });
+
+  it.each([
+    ...['', 'soon', '7', '90', '2027', '2027-05', '1.5.2027', '03/04/2027', '1 May 2027', '20270501', '+012027-05-01'],
+    ...['2027-02-29', '2027-02-30', '2027-04-31T00:00:00Z', '2027-13-01', '2027-00-10'],
+    ...['2027-05-01T12:00:00', '2027-05-01 12:00', '2027-05-01T12:00Z', '2027-05-01T24:00:00Z', '2027-05-01T12:61:00Z'],
+    ...['2027-05-01T12:00:00+2', '2027-05-01T12:00:00+25:00', '2027-05-01T12:00:00 CET'],
+  ])('is no time: %j', (text) => {
+    const read = (): string => timestamp(text, '--since');
+    expect(read).toThrow(`--since ${JSON.stringify(text)} is not valid.`);
+    expect(read).toThrow(
+      expect.objectContaining({
+        facts: expect.objectContaining({ cure: expect.stringContaining('2030-01-31 (UTC)') }),
+      }),
+    );
   });
 });

@@ -48,10 +48,26 @@ export function oneOf(choices: readonly string[]): ReadValue<string> {
   };
 }
 
-/** A time in any form that `Date` reads, as RFC 3339. */
+/** A day, or a time with its zone (RFC 3339, section 5.6): `Date` alone reads more, and guesses what it means. */
+const DAY_OR_TIME = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2})(\.\d+)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** A day, which is its beginning in UTC, or a time with its zone, as RFC 3339 in UTC. */
 export function timestamp(text: string, name: string): string {
-  if (!Number.isNaN(Date.parse(text))) return new Date(text).toISOString();
-  throw invalid(text, name, 'Give a time such as 2030-01-31T00:00:00Z.');
+  const [, day = '', time = '00:00:00', fraction = '', zone = 'Z'] = DAY_OR_TIME.exec(text.toUpperCase()) ?? [];
+  const moment = new Date(`${day}T${time}${fraction}${zone}`);
+  // `Date` takes 30 February for a day of March.
+  if (isOfCalendar(`${day}T${time}`) && !Number.isNaN(moment.getTime())) return moment.toISOString();
+  throw invalid(
+    text,
+    name,
+    'Give a day such as 2030-01-31 (UTC), or a time with its zone such as 2030-01-31T12:00:00Z.',
+  );
+}
+
+/** @param text without a zone, to the second. */
+function isOfCalendar(text: string): boolean {
+  const moment = new Date(`${text}Z`);
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(text);
 }
 
 export function webAddress(text: string, name: string): string {

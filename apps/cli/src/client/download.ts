@@ -10,8 +10,10 @@ import {
   Interrupted,
   isDiskFault,
   makeFolder,
+  openInPlace,
   reasonOf,
   SaveFailure,
+  savePlace,
   ServiceFailure,
   ServiceRefusal,
   UsageFailure,
@@ -71,12 +73,33 @@ export class Downloader {
     });
   }
 
-  /** Save under exactly this name; an existing file is replaced once the bytes are verified. @throws as `saveInto`. */
-  saveTo(path: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
-    return this.save(path, wanted, signal, async (draft) => {
-      await rename(draft, path);
+  /**
+   * Save under exactly this name; an existing file is replaced once the bytes are verified, behind a link too, which stays. What is no file,
+   * such as a device or a pipe, is written to.
+   *
+   * @throws as `saveInto`.
+   */
+  async saveTo(path: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
+    const place = await savePlace(path).catch((error: unknown) => Promise.reject(notSaved(path, error)));
+    if (!place.isReplaceable) return this.writeTo(path, wanted, signal);
+    return this.save(place.path, wanted, signal, async (draft) => {
+      await rename(draft, place.path);
       return path;
     });
+  }
+
+  /** In one try, because what is written cannot be taken back. */
+  private async writeTo(path: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
+    const response = await this.answer(wanted, signal);
+    const hash = new ContentHash();
+    const write = async (): Promise<void> =>
+      pipeline(body(response), hashing(hash), await openInPlace(path, signal), { signal });
+    try {
+      await this.transfer(wanted, signal, write);
+    } catch (error) {
+      throw error instanceof CliFailure ? error : notSaved(path, error);
+    }
+    return { path, hash: verify(wanted, hash), sizeBytes: hash.sizeBytes };
   }
 
   /** @param name gives the verified draft its name, and returns the path. Before that no file has one. */

@@ -24,6 +24,8 @@ interface GetFlags {
   output?: string;
 }
 
+/** Bytes on standard output, and nothing else. */
+const STDOUT: readonly string[] = ['-', '/dev/stdout'];
 const EXPIRES_IN = wholeNumber(EXPIRES_IN_SECONDS.min, EXPIRES_IN_SECONDS.max, 'seconds');
 
 export function addAssets(program: Command, bind: Bind): void {
@@ -47,7 +49,10 @@ export function addAssets(program: Command, bind: Bind): void {
     .command('get')
     .description('download a file; its bytes are verified against their hash')
     .argument('<asset>', 'the id of an asset or of an output')
-    .option('-o, --output <path>', 'a file (replaced if it exists) or a folder; - writes to standard output')
+    .option(
+      '-o, --output <path>',
+      'a file (replaced if it exists), a device or a pipe, or a folder; - writes to standard output',
+    )
     .action(bind(get));
   assets.command('rm').description('delete assets').argument('<assets...>').action(bind(remove));
 }
@@ -91,7 +96,7 @@ async function get(context: CommandContext, id: string, { output = '.' }: GetFla
   const { assets, downloads } = await context.clients();
   const record = await assets.get(id);
   const wanted = { ...record, name: record.file_path ?? basename(new URL(record.url).pathname) };
-  if (output === '-') return downloads.pipeTo(context.host.stdout, wanted);
+  if (STDOUT.includes(output)) return downloads.pipeTo(context.host.stdout, wanted);
   const isFolder = output.endsWith('/') || (await stat(output).catch(() => null))?.isDirectory() === true;
   const { path, hash, sizeBytes } = await interruptible(context.host, (signal) =>
     isFolder ? downloads.saveInto(join(output), wanted, signal) : downloads.saveTo(output, wanted, signal),

@@ -11,8 +11,10 @@ import {
   interruptible,
   Interrupted,
   isDiskFault,
+  openInPlace,
   reasonOf,
   SaveFailure,
+  savePlace,
   ServiceFailure,
   UsageFailure,
 } from '../process';
@@ -39,7 +41,8 @@ interface SaveOptions extends Pick<CallOptions, 'headers'> {
 }
 
 /**
- * Save what an address answers. The file has its name when all of it is there; nothing is left of one that is not.
+ * Save what an address answers. The file has its name when all of it is there; nothing is left of one that is not. A link to a file stays,
+ * and what is no file, such as a device or a pipe, is written to.
  *
  * @throws {UsageFailure} where there is a file of that name, which only `force` replaces.
  * @throws {ServiceFailure} when it was cut off.
@@ -54,15 +57,16 @@ export function saveDownload(
   { headers, force = false, mode = 0o600 }: SaveOptions = {},
 ): Promise<void> {
   if (!force && existsSync(path)) return Promise.reject(taken(path));
-  const draft = `${path}.${randomUUID().slice(0, 8)}.part`;
   return interruptible(host, async (signal) => {
+    const place = await savePlace(path).catch((error: unknown) => Promise.reject(cutOff(error)));
+    const draft = `${place.path}.${randomUUID().slice(0, 8)}.part`;
     const { body } = await api.open(from, { headers, signal });
+    const bytes = body === null ? Readable.from([]) : Readable.fromWeb(body);
     try {
-      await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), createWriteStream(draft, { mode }), {
-        signal,
-      });
-      if (!force) await claim(path);
-      await rename(draft, path);
+      if (!place.isReplaceable) return await pipeline(bytes, await openInPlace(path, signal), { signal });
+      await pipeline(bytes, createWriteStream(draft, { mode }), { signal });
+      if (!force) await claim(place.path);
+      await rename(draft, place.path);
     } catch (error) {
       // What keeps the file from being written may keep it from being removed, too.
       await rm(draft, { force: true }).catch(() => undefined);

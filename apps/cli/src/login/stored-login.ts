@@ -1,6 +1,6 @@
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf, type Host, makeFolder, UsageFailure } from '../process';
+import { codeOf, type Host, makeFolder, savePlace, UsageFailure } from '../process';
 
 /** What `millrace login` stores. A key is sent only to the service that it was checked against. */
 export interface StoredLogin {
@@ -23,14 +23,15 @@ export async function readLogin(host: Host): Promise<StoredLogin | null> {
   throw new UsageFailure(`${path} holds no login.`, 'Run: millrace login');
 }
 
-/** Written whole or not at all, readable by its owner alone. */
+/** Written whole or not at all, readable by its owner alone; a link to the file stays. */
 export async function writeLogin(host: Host, login: StoredLogin): Promise<string> {
   const path = loginPath(host);
-  const draft = `${path}.${process.pid}.new`;
   await makeFolder(dirname(path), 0o700);
+  const place = await savePlace(path);
+  const draft = `${place.path}.${process.pid}.new`;
   await writeFile(draft, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600 });
   await chmod(draft, 0o600);
-  await rename(draft, path);
+  await rename(draft, place.path);
   return path;
 }
 

@@ -30,8 +30,8 @@ export function isDiskFault(error: unknown): boolean {
   return typeof shapeOf(error).path === 'string' || DISK_FAULTS.has(codeOf(error));
 }
 
-/** Errors of a write to an open file, which carry no path. */
-const DISK_FAULTS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']);
+/** Errors of a write to an open file, which carry no path; the last one is of a pipe that nothing reads any more. */
+const DISK_FAULTS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG', 'EPIPE']);
 
 /** An error before a connection was made: the service cannot have seen the request. */
 export function wasNotSent(error: unknown): boolean {

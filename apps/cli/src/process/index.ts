@@ -13,4 +13,5 @@ export {
 export type { Host, Output } from './host';
 export { interruptible, leftAtOnce } from './interruptible';
 export { makeFolder } from './make-folder';
+export { openInPlace, savePlace } from './save-place';
 export { VERSION } from './version';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { JobsClient } from './client';
 import { FakeHost } from './fixtures/fake-host';
 import { JOB_ID, JOB_PATH, jobOf, succeeded } from './fixtures/sample-jobs';
@@ -161,6 +161,27 @@ describe('Ctrl-C during a run', () => {
     await host.noting('The queue is full');
     host.pressCtrlC();
     expect(await code).toBe(130);
+    expect(host.noted).toContain('Interrupted; no job was created.');
+  });
+});
+
+describe('Ctrl-C while standard input is read', () => {
+  it.each([
+    ['run', 'Interrupted; no job was created.'],
+    ['submit', 'Interrupted; no job was created.'],
+    ['estimate', 'Interrupted; nothing was estimated.'],
+  ])('ends %s at once', async (verb, said) => {
+    const stdin = new PassThrough();
+    host = new FakeHost({ env: { MILLRACE_URL: service.url }, stdin });
+    const reading = new Promise<void>((resolve) =>
+      stdin.on('newListener', (event) => event === 'readable' && resolve()),
+    );
+    const code = runCli([verb, '-'], host);
+    await reading;
+    host.pressCtrlC();
+    expect(await code).toBe(130);
+    expect(host.noted).toContain(said);
+    expect(service.received).toEqual([]);
   });
 });
 

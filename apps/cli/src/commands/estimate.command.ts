@@ -32,7 +32,8 @@ async function estimate(
   try {
     const note = (line: string): void => view.note(line);
     const prepare = (): Promise<void> => Promise.resolve();
-    const tools = { host, clients, guard, paint: printer.paintNote, note, prepare };
+    const interrupted = 'Interrupted; nothing was estimated.';
+    const tools = { host, clients, guard, paint: printer.paintNote, note, prepare, interrupted };
     return await guard.guarding(async () => {
       const { body, graph } = await submissionOf(path, flags, tools);
       const { reuse, spendLimit: spendLimitMicros } = flags;

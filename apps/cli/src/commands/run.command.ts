@@ -36,6 +36,8 @@ export function addSubmit(program: Command, bind: Bind): void {
     .action(bind((context, graph: string, flags: SubmitFlags) => run(context, graph, { ...flags, ...SUBMIT_ONLY })));
 }
 
+/** At Ctrl-C before that. */
+const NOT_SUBMITTED = 'Interrupted; no job was created.';
 const SUBMIT_ONLY = { out: false, detach: true, onInterrupt: 'cancel' } as const;
 
 async function run(context: CommandContext, graph: string, flags: RunFlags): Promise<ExitCode> {
@@ -48,7 +50,7 @@ async function run(context: CommandContext, graph: string, flags: RunFlags): Pro
     const prepare = async (): Promise<void> => {
       if (flags.out && !flags.detach) await clients.downloads.prepare(flags.out);
     };
-    const tools = { host, clients, guard, paint: printer.paintNote, note, prepare };
+    const tools = { host, clients, guard, paint: printer.paintNote, note, prepare, interrupted: NOT_SUBMITTED };
     return await guard.guarding(async () => {
       const job = await submitGraph(graph, flags, tools);
       if (flags.detach) return announce(context, job);

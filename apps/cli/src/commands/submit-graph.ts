@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { assertAssetId, type Clients, type Job, type SubmitOptions, sizeOf, unreadable } from '../client';
 import type { InterruptGuard } from '../follow';
 import { assetReference, GraphText, type InputPlace, valueJson } from '../graph';
@@ -35,6 +36,8 @@ export interface SubmitTools {
   guard: InterruptGuard;
   paint: Palette;
   note: (line: string) => void;
+  /** What there is to say at Ctrl-C before anything was submitted. */
+  interrupted: string;
   /** Called once the command line is checked, before anything is sent. */
   prepare: () => Promise<void>;
 }
@@ -75,7 +78,10 @@ export async function submissionOf(
   tools: SubmitTools,
 ): Promise<{ body: string; graph: GraphText }> {
   const labels = parseLabels(flags.label ?? []);
-  const graph = GraphText.parse(await readInput(path, tools.host), path === '-' ? 'The graph' : path);
+  const text = await readInput(path, tools.host, tools.guard.signal).catch((error: unknown) => {
+    throw tools.guard.signal.aborted ? new Interrupted(tools.interrupted) : error;
+  });
+  const graph = GraphText.parse(text, path === '-' ? 'The graph' : path);
   const inputs = (flags.input ?? []).map((text) => parseAssignment(text, '--input'));
   const files = inputs.map(({ target, value }) => ({ place: graph.place(target), value }));
   for (const { target, value, asJson } of (flags.set ?? []).map((text) => parseAssignment(text, '--set'))) {
@@ -107,11 +113,16 @@ async function assertUsable(value: string): Promise<void> {
   else await sizeOf(value);
 }
 
-/** The text of a file, or with `-` of standard input. @throws {UsageFailure} when it cannot be read. */
-export async function readInput(path: string, host: Host): Promise<string> {
+/**
+ * The text of a file, or with `-` of standard input.
+ *
+ * @throws {UsageFailure} when it cannot be read, and an `AbortError` where `signal` aborts.
+ */
+export async function readInput(path: string, { stdin }: Pick<Host, 'stdin'>, signal?: AbortSignal): Promise<string> {
   if (path !== '-') return readFile(path, 'utf8').catch((error: unknown) => Promise.reject(unreadable(path, error)));
+  if (signal) addAbortSignal(signal, stdin as Readable);
   const chunks: Buffer[] = [];
-  for await (const chunk of host.stdin) chunks.push(Buffer.from(chunk));
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks).toString('utf8');
 }
 
@@ -135,10 +146,10 @@ async function submitWithRetries(
   const cure =
     'Whether a job was created is not known. See `millrace jobs ls`; ' +
     `submitting again with --idempotency-key ${options.key} creates no second one.`;
-  const { host, clients, guard, note } = tools;
+  const { host, clients, guard, note, interrupted } = tools;
   const untilMs = host.nowMs() + maxWaitSeconds * 1000;
   for (let said = ''; ;) {
-    if (guard.isPressed) throw new Interrupted('Interrupted; no job was created.');
+    if (guard.isPressed) throw new Interrupted(interrupted);
     try {
       return await knownOutcome(guard, cure, () => clients.jobs.submit(body, options));
     } catch (error) {
@@ -147,7 +158,9 @@ async function submitWithRetries(
       if (host.nowMs() + seconds * 1000 > untilMs) throw error;
       if (error.code !== said) note(`${plainLine(error.message)} Retrying when the service asks to.`);
       said = error.code;
-      await host.wait(seconds * 1000, guard.signal);
+      await host.wait(seconds * 1000, guard.signal).catch((aborted: unknown) => {
+        if (!guard.signal.aborted) throw aborted;
+      });
     }
   }
 }

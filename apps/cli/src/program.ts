@@ -25,18 +25,7 @@ import {
   binder,
 } from './commands';
 import type { GlobalFlags } from './login';
-import {
-  CliFailure,
-  EXIT,
-  type ExitCode,
-  type Host,
-  Interrupted,
-  isAbort,
-  isDiskFault,
-  reasonOf,
-  UsageFailure,
-  VERSION,
-} from './process';
+import { type CliFailure, EXIT, type ExitCode, failureOf, type Host, UsageFailure, VERSION } from './process';
 import { failureJson, failureLines, Printer } from './terminal';
 
 const EXIT_CODES = `
@@ -114,15 +103,13 @@ function addSameVerbs(parent: Command): void {
   }
 }
 
-/** An aborted wait is an interruption; an unknown error is a bug of this program and is thrown on. */
+/** An unknown error is a bug of this program and is thrown on. */
 function failureFrom(error: unknown): CliFailure {
-  if (error instanceof CliFailure) return error;
   if (error instanceof CommanderError)
     return new UsageFailure(sentenceOf(error), 'Add --help to see its arguments and flags.');
-  if (isAbort(error)) return new Interrupted('Interrupted.');
-  if (isDiskFault(error))
-    return new UsageFailure(`A file cannot be used: ${reasonOf(error)}.`, 'Check the path and its permissions.');
-  throw error;
+  const failure = failureOf(error);
+  if (failure === null) throw error;
+  return failure;
 }
 
 /** `error: unknown option '--lable'\n(Did you mean --label?)` as a sentence. */

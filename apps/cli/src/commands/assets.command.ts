@@ -3,9 +3,10 @@ import { basename, join } from 'node:path';
 import { EXPIRES_IN_SECONDS } from '@millrace/contracts';
 import type { Command } from 'commander';
 import type { AssetRecord } from '../client';
-import { interruptible } from '../process';
-import { age, type Cell, moment, plainLine, showTransfer, size, tableLines } from '../terminal';
+import { type ExitCode, interruptible } from '../process';
+import { age, type Cell, moment, showTransfer, size, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
+import { deletedInTurn, inTurn } from './in-turn';
 import { collect, parserOf, wholeNumber } from './values/typed-value';
 
 interface PutFlags {
@@ -77,19 +78,16 @@ function listRow(asset: AssetRecord, { host, printer }: CommandContext): Cell[] 
   ];
 }
 
-async function put(context: CommandContext, files: string[], flags: PutFlags): Promise<void> {
+async function put(context: CommandContext, files: string[], flags: PutFlags): Promise<ExitCode> {
   const { assets } = await context.clients();
-  const records: AssetRecord[] = [];
-  for (const file of files) {
-    const fields = { contentType: flags.contentType, tags: flags.tag, expiresInSeconds: flags.expiresIn };
-    const record = await interruptible(context.host, (signal) =>
+  const fields = { contentType: flags.contentType, tags: flags.tag, expiresInSeconds: flags.expiresIn };
+  const one = (file: string): Promise<AssetRecord> =>
+    interruptible(context.host, (signal) =>
       showTransfer(context.host, file, (watcher) => assets.upload(file, { ...fields, signal, watcher })),
     );
-    records.push(record);
-    if (!context.asJson)
-      context.printer.lines(tableLines([[record.id, file, size(record.size_bytes), record.hash ?? '']]));
-  }
-  if (context.asJson) context.printer.json({ assets: records });
+  const lines = (record: AssetRecord, file: string): string[] =>
+    tableLines([[record.id, file, size(record.size_bytes), record.hash ?? '']]);
+  return inTurn(context, files, { field: 'assets', one, lines });
 }
 
 async function get(context: CommandContext, id: string, { output = '.' }: GetFlags): Promise<void> {
@@ -104,11 +102,7 @@ async function get(context: CommandContext, id: string, { output = '.' }: GetFla
   context.print({ asset: record, path, hash }, () => tableLines([[path, record.content_type, size(sizeBytes), hash]]));
 }
 
-async function remove(context: CommandContext, ids: string[]): Promise<void> {
+async function remove(context: CommandContext, ids: string[]): Promise<ExitCode> {
   const { assets } = await context.clients();
-  for (const id of ids) {
-    await assets.remove(id);
-    if (!context.asJson) context.printer.lines([`deleted ${plainLine(id)}`]);
-  }
-  if (context.asJson) context.printer.json({ deleted: ids });
+  return deletedInTurn(context, ids, (id) => assets.remove(id));
 }

@@ -1,9 +1,10 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { ModelRecord } from '../client';
-import { UsageFailure } from '../process';
-import { type Cell, plainLine, showTransfer, size, tableLines } from '../terminal';
+import { type ExitCode, UsageFailure } from '../process';
+import { type Cell, showTransfer, size, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
+import { deletedInTurn } from './in-turn';
 
 interface FileFlags {
   name?: string;
@@ -82,13 +83,9 @@ async function importOne(context: CommandContext, url: string, folder: string, f
   context.print(model, () => tableLines([rowOf(model)]));
 }
 
-async function remove(context: CommandContext, ids: string[]): Promise<void> {
+async function remove(context: CommandContext, ids: string[]): Promise<ExitCode> {
   const { models } = await context.clients();
-  for (const id of ids) {
-    await models.remove(id);
-    if (!context.asJson) context.printer.lines([`deleted ${plainLine(id)}`]);
-  }
-  if (context.asJson) context.printer.json({ deleted: ids });
+  return deletedInTurn(context, ids, (id) => models.remove(id));
 }
 
 function nameOf(url: string): string {

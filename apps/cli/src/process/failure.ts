@@ -1,3 +1,5 @@
+import { isAbort, isDiskFault, reasonOf } from './error-facts';
+
 /** The exit codes of the process: the outcome of a job, or why there is none. */
 export const EXIT = {
   succeeded: 0,
@@ -82,4 +84,13 @@ export class Interrupted extends CliFailure {
   constructor(message: string, cure?: string) {
     super(EXIT.interrupted, message, { code: 'interrupted', cure });
   }
+}
+
+/** What a thrown value is to the reader: an aborted wait is an interruption. Null for a bug of this program. */
+export function failureOf(error: unknown): CliFailure | null {
+  if (error instanceof CliFailure) return error;
+  if (isAbort(error)) return new Interrupted('Interrupted.');
+  if (isDiskFault(error))
+    return new UsageFailure(`A file cannot be used: ${reasonOf(error)}.`, 'Check the path and its permissions.');
+  return null;
 }

@@ -4,6 +4,7 @@ export {
   EXIT,
   type ExitCode,
   type FailureFacts,
+  failureOf,
   Interrupted,
   SaveFailure,
   ServiceFailure,

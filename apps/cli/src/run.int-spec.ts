@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { FakeHost } from './fixtures/fake-host';
 import { assetOf, JOB_ID, JOB_PATH, jobOf, outputOf, succeeded } from './fixtures/sample-jobs';
 import { bytes, events, json, refusal, StandInService } from './fixtures/stand-in-service';
@@ -251,6 +251,60 @@ describe('a run whose outputs cannot be written', () => {
     expect(await run()).toBe(6);
     expect(host.noted).toMatch(/download_cut/);
     expect(host.noted).toContain(AGAIN);
+  });
+});
+
+describe('the rest of the outputs', () => {
+  const watch = (): Promise<number> => runCli(['--json', 'watch', JOB_ID, '--out', join(folder, 'out')], host);
+  const paths = (): unknown[] =>
+    (JSON.parse(host.printed) as { files: { path: string }[] }).files.map(({ path }) => basename(path));
+  const again = (): void => {
+    host = new FakeHost({ env: host.env, homeDir: folder });
+  };
+  const others = ['another', 'a-pictur'].map((text) => Buffer.from(text));
+
+  beforeEach(() => {
+    const [first, second] = others as [Buffer, Buffer];
+    service.on('GET /files/1', bytes(PICTURE)).on('GET /files/2', bytes(first)).on('GET /files/3', bytes(second));
+    const name = 'same.png';
+    ending(
+      succeeded({
+        outputs: [
+          outputOf(service.url, 1, PICTURE, { name }),
+          outputOf(service.url, 2, first, { name }),
+          outputOf(service.url, 1, PICTURE, { name }),
+          outputOf(service.url, 3, second),
+        ],
+      }),
+    );
+  });
+
+  it('is nothing where all are there: a second watch leaves the folder as it is, and names its files', async () => {
+    expect(await watch()).toBe(0);
+    const names = paths();
+    expect(names).toEqual(['same.png', 'same-2.png', 'same-3.png', 'picture_00003_.png']);
+    const fetched = service.requests('GET /files/1').length;
+    again();
+    expect(await watch()).toBe(0);
+    expect(paths()).toEqual(names);
+    expect((await readdir(join(folder, 'out'))).sort()).toEqual([...names].sort());
+    expect(service.requests('GET /files/1')).toHaveLength(fetched);
+  });
+
+  it('is fetched where others are there, beside files with other bytes', async () => {
+    service.on('GET /files/2', refusal(503, 'upstream_error', 'A part of the service failed.'));
+    expect(await watch()).toBe(6);
+    expect((await readdir(join(folder, 'out'))).sort()).toEqual(['picture_00003_.png', 'same-2.png', 'same.png']);
+    await writeFile(join(folder, 'out', 'picture_00003_.png'), 'A-pictur');
+    service.on('GET /files/2', bytes(others[0] as Buffer));
+    again();
+    expect(await watch()).toBe(0);
+    expect(paths()).toEqual(['same.png', 'same-3.png', 'same-2.png', 'picture_00003_-2.png']);
+  });
+
+  it('is not looked for by run: each job has its own files', async () => {
+    expect([await run(), await run()]).toEqual([0, 0]);
+    expect(await readdir(join(folder, 'out'))).toHaveLength(8);
   });
 });
 

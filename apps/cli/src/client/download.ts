@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants, createWriteStream } from 'node:fs';
-import { access, open, rename, rm } from 'node:fs/promises';
+import { access, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -20,7 +20,7 @@ import {
 } from '../process';
 import type { ApiClient } from './api.client';
 import type { AssetsClient } from './assets.client';
-import { ContentHash } from './file-hash';
+import { ContentHash, hashFile } from './file-hash';
 import { numberedName, safeFileName } from './file-name';
 
 /** What is to be fetched: an output or an asset. `hash` is null while the service has not computed it. */
@@ -60,6 +60,33 @@ export class Downloader {
     await makeWritable(folder).catch((error: unknown) => Promise.reject(notSaved(folder, error)));
     const name = safeFileName(wanted.name, `file-${wanted.id}`);
     return this.save(join(folder, name), wanted, signal, (draft) => moveToFreeName(draft, folder, name));
+  }
+
+  /**
+   * Find a file in `folder` that has these bytes, under the name that `saveInto` gives or a numbered one of it.
+   *
+   * @param others files that are not meant, such as those of other outputs with the same bytes.
+   * @returns null where there is none, or the service has no hash to compare with.
+   */
+  async findIn(
+    folder: string,
+    wanted: Downloadable,
+    others: ReadonlySet<string>,
+    signal?: AbortSignal,
+  ): Promise<SavedFile | null> {
+    const { hash, size_bytes: sizeBytes } = wanted;
+    if (hash === null) return null;
+    const name = safeFileName(wanted.name, `file-${wanted.id}`);
+    for (let nth = 1; nth <= MAX_NAMES; nth += 1) {
+      const path = join(folder, numberedName(name, nth));
+      const found = await stat(path).catch(() => null);
+      if (found === null) return null;
+      if (others.has(path) || !found.isFile() || found.size !== sizeBytes) continue;
+      // What cannot be read is not known to have them.
+      if ((await hashFile(path, signal).catch(() => null)) === hash) return { path, hash, sizeBytes };
+      if (signal?.aborted) throw new Interrupted('Interrupted.');
+    }
+    return null;
   }
 
   /**

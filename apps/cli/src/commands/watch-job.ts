@@ -21,6 +21,8 @@ export interface WatchOptions {
   guard: InterruptGuard;
   /** Where outputs are saved; null saves none. */
   outFolder: string | null;
+  /** Outputs of the job may be in the folder already: those are not saved a second time. */
+  savesRest?: boolean;
 }
 
 /** Watches a job to its end, saves its outputs, prints the summary. @returns the exit code of the outcome. */
@@ -78,7 +80,8 @@ function leftReport({ id, status }: Job, outFolder: string | null): Interrupted 
   return new Interrupted(`Left before all outputs were saved; the job is ${status}.`, cure);
 }
 
-async function reportOf(job: Job, { context, clients, view, guard, outFolder }: WatchOptions): Promise<JobReport> {
+async function reportOf(job: Job, options: WatchOptions): Promise<JobReport> {
+  const { context, clients, view, guard } = options;
   if (isTerminal(job.status)) view.nodes.end(job.status === 'expired' ? 'canceled' : job.status, context.host.nowMs());
   const nodes = await clients.jobs.nodes(job.id, guard.signal).catch((error: unknown) => {
     if (error instanceof CliFailure && !(error instanceof Interrupted)) return null;
@@ -87,7 +90,7 @@ async function reportOf(job: Job, { context, clients, view, guard, outFolder }: 
   const failures: CliFailure[] = [];
   const files: FileReport[] = [];
   for (const output of job.outputs) {
-    const saved = outFolder === null ? null : await save(job, output, outFolder, clients, guard.signal, failures);
+    const saved = await save(job, output, options, files, failures);
     files.push({ output, path: saved?.path ?? null, hash: saved?.hash ?? output.hash });
   }
   // The service may have no times of this job; then the observed ones are better than none.
@@ -95,17 +98,23 @@ async function reportOf(job: Job, { context, clients, view, guard, outFolder }: 
   return { job, nodes: isReported ? nodes : view.nodes.times(), approximate: !isReported, files, failures };
 }
 
-/** An output that cannot be saved does not keep the others from being saved. */
+/**
+ * An output that cannot be saved does not keep the others from being saved.
+ *
+ * @param files of the outputs before it.
+ */
 async function save(
   job: Job,
   output: JobOutput,
-  folder: string,
-  { downloads }: Clients,
-  signal: AbortSignal,
+  { clients: { downloads }, guard: { signal }, outFolder, savesRest = false }: WatchOptions,
+  files: readonly FileReport[],
   failures: CliFailure[],
 ): Promise<{ path: string; hash: string } | null> {
+  if (outFolder === null) return null;
   try {
-    return await downloads.saveInto(folder, output, signal);
+    const others = new Set(files.flatMap(({ path }) => path ?? []));
+    const found = savesRest ? await downloads.findIn(outFolder, output, others, signal) : null;
+    return found ?? (await downloads.saveInto(outFolder, output, signal));
   } catch (error) {
     if (!(error instanceof CliFailure) || error instanceof Interrupted) throw error;
     if (error instanceof SaveFailure || error instanceof ServiceFailure) error.facts.cure = saveAgain(job, error);

@@ -15,7 +15,7 @@ export function addWatch(program: Command, bind: Bind): void {
     .command('watch')
     .description('show the progress of a job until it ends, then print a summary')
     .argument('<job>', 'the id of the job')
-    .option('--out <folder>', 'save its outputs here')
+    .option('--out <folder>', 'save those of its outputs here that are not there yet')
     .addOption(interruptOption('detach'))
     .action(bind(watch));
 }
@@ -30,7 +30,7 @@ async function watch(context: CommandContext, id: string, flags: WatchFlags): Pr
     return await guard.guarding(async () => {
       const job = await clients.jobs.get(id, guard.signal);
       view.note(`${printer.paintNote.accent('●')} job ${job.id}${interruptNote(context, flags.onInterrupt)}`);
-      return watchJob(job, { context, clients, view, guard, outFolder: flags.out ?? null });
+      return watchJob(job, { context, clients, view, guard, outFolder: flags.out ?? null, savesRest: true });
     });
   } finally {
     view.close();

@@ -14,6 +14,7 @@ import {
 import { jsonOf } from './json-of';
 import { recordOf, recordsOf } from './wire';
 import type { StreamedBody } from './multipart-body';
+import { MAX_REDIRECTS, mayFollow, redirectFailure, redirectOf } from './redirect';
 import { streamedRequest } from './streamed-request';
 
 /** The body of an answer. */
@@ -35,6 +36,8 @@ export interface CallOptions {
   tries?: number;
   /** Of a POST or PATCH that is tried once here: sending it again does no harm. */
   isRepeatable?: boolean;
+  /** A read of bytes, which the service may have at another origin, behind a link that needs no key. */
+  isContent?: boolean;
   /** Milliseconds until the answer's head must be there; by default one minute. */
   headWithinMs?: number;
 }
@@ -85,8 +88,9 @@ export class ApiClient {
    * Send a request and return the answer once its head has arrived with status 2xx.
    *
    * @throws {ServiceRefusal} on 4xx
-   * @throws {ServiceFailure} when the service cannot be reached, redirects a write, or fails; of a write that may have been done
-   *   all the same its cure says so
+   * @throws {ServiceFailure} when the service cannot be reached, or fails; of a write that may have been done all the same its
+   *   cure says so
+   * @throws {ServiceRedirect} when the service is at another address
    * @throws {Interrupted} when `signal` aborts
    */
   async open(url: URL, options: CallOptions = {}): Promise<Response> {
@@ -141,20 +145,26 @@ export class ApiClient {
     return response.text().catch((error: unknown) => Promise.reject(this.unreached(url, error, options)));
   }
 
-  private async once(url: URL, options: CallOptions): Promise<Response> {
+  private async once(url: URL, options: CallOptions, redirects = 0): Promise<Response> {
     const { method = 'GET', json, headWithinMs = HEAD_WITHIN_MS } = options;
     const headers: Record<string, string> = { 'user-agent': this.userAgent, ...options.headers };
     if (this.settings.apiKey && url.origin === this.settings.baseUrl.origin)
       headers.authorization = `Bearer ${this.settings.apiKey}`;
     if (json !== undefined) headers['content-type'] = 'application/json';
     const body = json === undefined ? options.body : jsonOf(json);
-    const request = { method, headers, body, redirect: method === 'GET' ? 'follow' : 'manual' } as const;
+    const request = { method, headers, body, redirect: 'manual' } as const;
     const answer = options.stream
       ? streamedRequest(url, { method, headers, body: options.stream, signal: options.signal })
       : fetchWithin(headWithinMs, url, request, options.signal);
     const response = await answer.catch((error: unknown) => Promise.reject(this.unreached(url, error, options)));
     if (response.ok) return response;
-    throw await failureOf(response, url, options);
+    const to = redirectOf(response, url);
+    if (to === null) throw await failureOf(response, url, options);
+    await response.body?.cancel();
+    const redirected = { from: url, to, base: this.settings.baseUrl };
+    if (method !== 'GET' || redirects === MAX_REDIRECTS || !mayFollow(redirected, options.isContent === true))
+      throw redirectFailure(redirected);
+    return this.once(to, to.origin === url.origin ? options : { ...options, headers: {} }, redirects + 1);
   }
 
   private unreached(url: URL, error: unknown, options: CallOptions): CliFailure {
@@ -212,11 +222,7 @@ async function failureOf(response: Response, url: URL, options: CallOptions): Pr
   const message = envelope.data?.error.message ?? `${url.host} answered ${status} ${response.statusText}`.trim();
   if (status >= 400 && status < 500) return new ServiceRefusal(message, facts);
   if (status >= 500) return new ServiceFailure(message, { ...facts, cure: cureOfLost(options) });
-  const target = headers.get('location');
-  return new ServiceFailure(`${url.origin} redirects this request${target ? ` to ${target}` : ''}.`, {
-    ...facts,
-    cure: 'Use the address that it redirects to.',
-  });
+  return new ServiceFailure(message, { ...facts, cure: 'Check that the address is that of a Millrace service.' });
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Host, Interrupted, ServiceFailure, ServiceRefusal, wasNotSent } from '../process';
+import { CliFailure, type Host, Interrupted, ServiceRedirect, ServiceRefusal, wasNotSent } from '../process';
 import type { ApiClient } from './api.client';
 import { COMPLETE_WITHIN_MS, sendParts, untilComplete, UploadPartsView } from './parts-upload';
 import type { FileToUpload, UploadOptions } from './upload';
@@ -41,7 +41,8 @@ export async function sendInParts(
         signal,
       });
     } catch (error) {
-      mayBeComplete ||= !(error instanceof ServiceRefusal) && !wasNotSent(error);
+      const isKnown = error instanceof ServiceRefusal || error instanceof ServiceRedirect || wasNotSent(error);
+      mayBeComplete ||= !isKnown;
       throw error;
     }
   };
@@ -101,8 +102,8 @@ async function drop(api: ApiClient, { urls }: Upload): Promise<Outcome> {
     await api.text(api.link(urls.self), { method: 'DELETE', headWithinMs: ANSWER_WITHIN_MS });
     return 'dropped';
   } catch (error) {
-    if (error instanceof ServiceFailure) return 'unknown';
-    if (!(error instanceof ServiceRefusal)) throw error;
+    if (!(error instanceof CliFailure)) throw error;
+    if (!(error instanceof ServiceRefusal)) return 'unknown';
     if (error.code === 'upload_incomplete') return 'kept';
     return error.facts.status === 404 ? 'dropped' : 'unknown';
   }

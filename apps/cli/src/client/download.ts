@@ -181,11 +181,11 @@ export class Downloader {
   /** A signed link may have expired since the job ended: then a fresh one is read, once. */
   private async answer(wanted: Downloadable, signal?: AbortSignal): Promise<Response> {
     try {
-      return await this.api.open(this.api.link(wanted.url), { signal });
+      return await this.api.open(this.api.link(wanted.url), { isContent: true, signal });
     } catch (error) {
       if (!(error instanceof ServiceRefusal)) throw error;
       const { url } = await this.assets.get(wanted.id, signal);
-      return this.api.open(this.api.link(url), { signal });
+      return this.api.open(this.api.link(url), { isContent: true, signal });
     }
   }
 

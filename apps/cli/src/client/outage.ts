@@ -1,4 +1,4 @@
-import { type Host, ServiceFailure, ServiceRefusal } from '../process';
+import { type CliFailure, type Host, ServiceFailure, ServiceRedirect, ServiceRefusal } from '../process';
 
 const PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 5_000;
@@ -30,11 +30,11 @@ export class Outage {
    * A read has failed.
    *
    * @returns milliseconds that the service asks to wait, at most `MAX_RETRY_AFTER_MS`.
-   * @throws {ServiceFailure} when reads have failed for five minutes, {ServiceRefusal} as `goingOn`, and what is no error of the service.
+   * @throws {ServiceFailure} when reads have failed for five minutes, {ServiceRefusal} and {ServiceRedirect} as `goingOn`, and what is no error of the service.
    */
   missed(error: unknown): number {
     if (error instanceof ServiceRefusal && error.facts.status === 429) this.ended();
-    else if (error instanceof ServiceRefusal) throw goingOn(error, this.cure);
+    else if (error instanceof ServiceRefusal || error instanceof ServiceRedirect) throw goingOn(error, this.cure);
     else if (!(error instanceof ServiceFailure)) throw error;
     else if (this.failedForMs() >= GIVE_UP_MS)
       throw new ServiceFailure(`The service has not answered for five minutes. ${error.message}`, {
@@ -53,13 +53,13 @@ export class Outage {
 }
 
 /**
- * A refusal ends the watching, such as that of a key which has ended, and not what is watched: unless that is gone.
+ * A refusal, or another address, ends the watching, such as that of a key which has ended, and not what is watched: unless that is gone.
  *
  * @param how what goes on, and how it is taken up again.
  */
-export function goingOn(refusal: ServiceRefusal, how: string): ServiceRefusal {
-  if (refusal.facts.status !== 404) refusal.facts.goesOn = how;
-  return refusal;
+export function goingOn(failure: CliFailure, how: string): CliFailure {
+  if (failure.facts.status !== 404) failure.facts.goesOn = how;
+  return failure;
 }
 
 /**

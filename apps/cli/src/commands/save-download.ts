@@ -60,7 +60,7 @@ export function saveDownload(
   return interruptible(host, async (signal) => {
     const place = await savePlace(path).catch((error: unknown) => Promise.reject(cutOff(error)));
     const draft = `${place.path}.${randomUUID().slice(0, 8)}.part`;
-    const { body } = await api.open(from, { headers, signal });
+    const { body } = await api.open(from, { headers, isContent: true, signal });
     const bytes = body === null ? Readable.from([]) : Readable.fromWeb(body);
     try {
       if (!place.isReplaceable) return await pipeline(bytes, await openInPlace(path, signal), { signal });

@@ -79,6 +79,13 @@ export class ServiceFailure extends CliFailure {
   }
 }
 
+/** The service is at another address: the one that was asked did nothing. Asking it again does not help. */
+export class ServiceRedirect extends CliFailure {
+  constructor(message: string, cure: string) {
+    super(EXIT.unavailable, message, { code: 'redirected', cure });
+  }
+}
+
 /** The reader pressed Ctrl-C, and the command left what it was doing. */
 export class Interrupted extends CliFailure {
   constructor(message: string, cure?: string) {

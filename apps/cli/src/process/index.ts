@@ -8,6 +8,7 @@ export {
   Interrupted,
   SaveFailure,
   ServiceFailure,
+  ServiceRedirect,
   ServiceRefusal,
   UsageFailure,
 } from './failure';

@@ -15,6 +15,7 @@ import { jsonOf } from './json-of';
 import { recordOf, recordsOf } from './wire';
 import type { StreamedBody } from './multipart-body';
 import { MAX_REDIRECTS, mayFollow, redirectFailure, redirectOf } from './redirect';
+import { shownBy } from './shown-by';
 import { streamedRequest } from './streamed-request';
 
 /** The body of an answer. */
@@ -38,8 +39,18 @@ export interface CallOptions {
   isRepeatable?: boolean;
   /** A read of bytes, which the service may have at another origin, behind a link that needs no key. */
   isContent?: boolean;
+  /** Of a write: its caller says what Ctrl-C does meanwhile, as it does by a `signal`. */
+  isGuarded?: boolean;
   /** Milliseconds until the answer's head must be there; by default one minute. */
   headWithinMs?: number;
+}
+
+/** What Ctrl-C does during writes. */
+export interface Writes {
+  /** @throws {Interrupted} where it was pressed during an earlier write: nothing more is sent. */
+  goOn(): void;
+  /** Run a write until its answer is there. @throws {Interrupted} with this cure where the reader does not wait for it. */
+  answered<T>(cure: string, request: () => Promise<T>): Promise<T>;
 }
 
 /** The longest `Retry-After` of a 429 that a read waits for by itself. */
@@ -55,6 +66,7 @@ export class ApiClient {
   constructor(
     private readonly settings: Settings,
     private readonly host: Host,
+    private readonly writes: Writes,
     private readonly userAgent: string,
   ) {}
 
@@ -96,6 +108,7 @@ export class ApiClient {
   async open(url: URL, options: CallOptions = {}): Promise<Response> {
     const tries = options.tries ?? ((options.method ?? 'GET') === 'GET' ? 3 : 1);
     let sent: unknown;
+    this.writes.goOn();
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.once(url, options);
@@ -141,8 +154,12 @@ export class ApiClient {
   }
 
   async text(url: URL, options: CallOptions = {}): Promise<string> {
-    const response = await this.open(url, options);
-    return response.text().catch((error: unknown) => Promise.reject(this.unreached(url, error, options)));
+    const read = async (): Promise<string> => {
+      const response = await this.open(url, options);
+      return response.text().catch((error: unknown) => Promise.reject(this.unreached(url, error, options)));
+    };
+    const cure = options.isGuarded || options.signal || options.stream ? undefined : cureOfLost(url, options);
+    return cure === undefined ? read() : this.writes.answered(cure, read);
   }
 
   private async once(url: URL, options: CallOptions, redirects = 0): Promise<Response> {
@@ -172,7 +189,7 @@ export class ApiClient {
     // What is sent could not be read any further.
     if (error instanceof CliFailure) return error;
     const reason = isAbort(error) ? 'it did not answer in time' : reasonOf(error);
-    const cure = wasNotSent(error) ? undefined : cureOfLost(options);
+    const cure = wasNotSent(error) ? undefined : cureOfLost(url, options);
     if (cure !== undefined)
       return new ServiceFailure(`The answer of ${url.origin} did not arrive: ${reason}.`, { cause: error, cure });
     return new ServiceFailure(`${url.origin} cannot be reached: ${reason}.`, {
@@ -201,11 +218,12 @@ function repeatAfterMs(error: unknown, attempt: number): number | null {
 }
 
 /** What to do about a write that was sent and whose outcome nobody said; undefined for a read, which has none. */
-function cureOfLost({ method = 'GET', tries = 1, isRepeatable = false }: CallOptions): string | undefined {
+function cureOfLost(url: URL, { method = 'GET', tries = 1, isRepeatable = false }: CallOptions): string | undefined {
   if (method === 'GET') return undefined;
   const isHarmless = isRepeatable || tries > 1 || method === 'PUT' || method === 'DELETE';
   const next = isHarmless ? '; sending it again does no harm.' : ': look before you send it again.';
-  return `Whether it was done is not known${next}`;
+  const command = shownBy(url);
+  return `Whether it was done is not known${next}${command === null ? '' : ` See \`${command}\`.`}`;
 }
 
 async function failureOf(response: Response, url: URL, options: CallOptions): Promise<CliFailure> {
@@ -221,7 +239,7 @@ async function failureOf(response: Response, url: URL, options: CallOptions): Pr
   };
   const message = envelope.data?.error.message ?? `${url.host} answered ${status} ${response.statusText}`.trim();
   if (status >= 400 && status < 500) return new ServiceRefusal(message, facts);
-  if (status >= 500) return new ServiceFailure(message, { ...facts, cure: cureOfLost(options) });
+  if (status >= 500) return new ServiceFailure(message, { ...facts, cure: cureOfLost(url, options) });
   return new ServiceFailure(message, { ...facts, cure: 'Check that the address is that of a Millrace service.' });
 }
 

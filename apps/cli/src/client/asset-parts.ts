@@ -79,7 +79,13 @@ export async function beginInParts(
     ...(tags && { tags }),
     ...(expiresInSeconds !== undefined && { expires_in: expiresInSeconds }),
   };
-  const options = { method: 'POST', json, tries: BEGIN_TRIES, headWithinMs: ANSWER_WITHIN_MS } as const;
+  const options = {
+    method: 'POST',
+    json,
+    isGuarded: true,
+    tries: BEGIN_TRIES,
+    headWithinMs: ANSWER_WITHIN_MS,
+  } as const;
   try {
     return readAs(UploadView, await api.json(api.api('/uploads'), options), 'upload');
   } catch (error) {
@@ -99,7 +105,7 @@ type Outcome = 'dropped' | 'kept' | 'unknown';
 /** @returns `kept` where the service is completing it: then its asset stays. */
 async function drop(api: ApiClient, { urls }: Upload): Promise<Outcome> {
   try {
-    await api.text(api.link(urls.self), { method: 'DELETE', headWithinMs: ANSWER_WITHIN_MS });
+    await api.text(api.link(urls.self), { method: 'DELETE', isGuarded: true, headWithinMs: ANSWER_WITHIN_MS });
     return 'dropped';
   } catch (error) {
     if (!(error instanceof CliFailure)) throw error;

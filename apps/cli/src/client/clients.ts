@@ -1,6 +1,6 @@
 import type { Settings } from '../login';
 import { type Host, VERSION } from '../process';
-import { ApiClient } from './api.client';
+import { ApiClient, type Writes } from './api.client';
 import { AssetsClient } from './assets.client';
 import { Downloader } from './download';
 import { JobsClient } from './jobs.client';
@@ -15,8 +15,9 @@ export interface Clients {
   models: ModelsClient;
 }
 
-export function clientsFor(settings: Settings, host: Host): Clients {
-  const api = new ApiClient(settings, host, `millrace-cli/${VERSION}`);
+/** @param writes what Ctrl-C does during writes. */
+export function clientsFor(settings: Settings, host: Host, writes: Writes): Clients {
+  const api = new ApiClient(settings, host, writes, `millrace-cli/${VERSION}`);
   const assets = new AssetsClient(api, host);
   const models = new ModelsClient(api, host);
   return { api, assets, models, jobs: new JobsClient(api), downloads: new Downloader(api, assets) };

@@ -1,4 +1,4 @@
-export { ApiClient, type CallOptions, type JsonAnswer } from './api.client';
+export { ApiClient, type CallOptions, type JsonAnswer, type Writes } from './api.client';
 export { assertAssetId } from './assets.client';
 export { JsonText } from './json-of';
 export { type Clients, clientsFor } from './clients';

@@ -63,7 +63,8 @@ export class JobsClient {
       ...termHeaders({ reuse, spendLimitMicros }),
     };
     const headers = { 'content-type': 'application/json', 'idempotency-key': key, ...options };
-    return readAs(JobView, await this.api.json(this.api.api('/jobs'), { method: 'POST', headers, body }), 'job');
+    const request = { method: 'POST', headers, body, isGuarded: true } as const;
+    return readAs(JobView, await this.api.json(this.api.api('/jobs'), request), 'job');
   }
 
   /** What a submission of this body would come to. */
@@ -84,8 +85,10 @@ export class JobsClient {
     return readAs(JobView, await this.api.json(url, { ...options, headWithinMs: READ_WITHIN_MS }), 'job');
   }
 
+  /** Cancel a job that is watched: what Ctrl-C does is up to its guard. */
   async cancel(job: Job): Promise<Job> {
-    return readAs(JobView, await this.api.json(this.api.link(job.urls.cancel), { method: 'POST', tries: 3 }), 'job');
+    const options = { method: 'POST', tries: 3, isGuarded: true } as const;
+    return readAs(JobView, await this.api.json(this.api.link(job.urls.cancel), options), 'job');
   }
 
   async cancelById(id: string): Promise<Job> {

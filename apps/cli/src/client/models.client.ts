@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type Host, ServiceFailure, ServiceRefusal } from '../process';
+import { type Host, Interrupted, ServiceFailure, ServiceRefusal } from '../process';
 import type { ApiClient } from './api.client';
 import { hashFile } from './file-hash';
 import { sizeOf, unreadable } from './local-file';
 import { COMPLETE_WITHIN_MS, sendParts, untilComplete, type UploadParts, UploadPartsView } from './parts-upload';
-import type { UploadWatcher } from './upload';
+import type { UploadOptions } from './upload';
 import { readAs } from './wire';
 
 const PAGE_LIMIT = 100;
@@ -33,6 +33,8 @@ export interface ModelFields {
   sourceUrl?: string | undefined;
 }
 
+type ProgressOptions = Pick<UploadOptions, 'signal' | 'watcher'>;
+
 /** The operations on the model library. */
 export class ModelsClient {
   constructor(
@@ -56,8 +58,8 @@ export class ModelsClient {
     return found;
   }
 
-  async get(id: string): Promise<ModelRecord> {
-    return readAs(ModelView, await this.api.json(this.at(id)), 'model');
+  async get(id: string, signal?: AbortSignal): Promise<ModelRecord> {
+    return readAs(ModelView, await this.api.json(this.at(id), { signal }), 'model');
   }
 
   /** Have the service fetch a model. @param hash `blake3:` or `sha256:`, and 64 hexadecimal digits. */
@@ -72,42 +74,60 @@ export class ModelsClient {
   }
 
   /**
-   * Upload a file in parts. An upload of the same file that broke off goes on with the parts that are missing.
+   * Upload a file in parts. An upload of the same file that broke off, at Ctrl-C too, goes on with the parts that are missing.
    *
    * @throws {UsageFailure} when there is no such file.
    * @throws {ServiceFailure} `hash_mismatch` when the parts that had arrived are of another file.
    */
-  async upload(path: string, fields: ModelFields, watcher?: UploadWatcher): Promise<ModelRecord> {
-    const sizeBytes = await sizeOf(path);
-    const onRead = (bytes: number): void => watcher?.moved('reading', bytes, sizeBytes);
-    const hash = await hashFile(path, undefined, onRead).catch((error: unknown) =>
-      Promise.reject(unreadable(path, error)),
-    );
-    const begun = await this.begin(fields, sizeBytes, hash);
-    if (begun.state === 'ready') return begun;
-    const read = async (): Promise<UploadParts> => partsOf(await this.get(begun.id), hash);
-    // A list has no parts.
-    await sendParts(this.api, this.host, { path, sizeBytes, upload: await read(), read, watcher });
-    return verified(await this.complete(begun.id), hash);
+  async upload(path: string, fields: ModelFields, options: ProgressOptions = {}): Promise<ModelRecord> {
+    try {
+      return await this.sendFile(path, fields, options);
+    } catch (error) {
+      if (!options.signal?.aborted) throw error;
+      throw new Interrupted(
+        `Interrupted; what has arrived of ${path} is kept.`,
+        'Run it again: the upload goes on, or is found complete. See `millrace models ls`.',
+      );
+    }
   }
 
   async remove(id: string): Promise<void> {
     await this.api.text(this.at(id), { method: 'DELETE' });
   }
 
-  private async complete(id: string): Promise<ModelRecord> {
-    const options = { method: 'POST', headWithinMs: COMPLETE_WITHIN_MS, isRepeatable: true } as const;
-    const model = await untilComplete(this.host, () => this.api.json(this.at(id, '/complete'), options));
+  private async sendFile(path: string, fields: ModelFields, options: ProgressOptions): Promise<ModelRecord> {
+    const { signal, watcher } = options;
+    const sizeBytes = await sizeOf(path);
+    const onRead = (bytes: number): void => watcher?.moved('reading', bytes, sizeBytes);
+    const hash = await hashFile(path, signal, onRead).catch((error: unknown) =>
+      Promise.reject(unreadable(path, error)),
+    );
+    const begun = await this.begin(fields, sizeBytes, hash, signal);
+    if (begun.state === 'ready') return begun;
+    const read = async (): Promise<UploadParts> => partsOf(await this.get(begun.id, signal), hash);
+    // A list has no parts.
+    await sendParts(this.api, this.host, { path, sizeBytes, upload: await read(), read, watcher, signal });
+    return verified(await this.complete(begun.id, signal), hash);
+  }
+
+  private async complete(id: string, signal?: AbortSignal): Promise<ModelRecord> {
+    const options = { method: 'POST', headWithinMs: COMPLETE_WITHIN_MS, isRepeatable: true, signal } as const;
+    const model = await untilComplete(this.host, () => this.api.json(this.at(id, '/complete'), options), signal);
     return readAs(ModelView, model, 'model');
   }
 
   /** Begin an upload, find the one of this file that broke off, or the model that it became. */
-  private async begin(fields: ModelFields, sizeBytes: number, hash: string): Promise<ModelRecord> {
+  private async begin(
+    fields: ModelFields,
+    sizeBytes: number,
+    hash: string,
+    signal?: AbortSignal,
+  ): Promise<ModelRecord> {
     const { folder, name, licence, sourceUrl } = fields;
     const said = { ...(licence && { licence }), ...(sourceUrl && { source_url: sourceUrl }) };
     const json = { folder, name, size_bytes: sizeBytes, hash, ...said };
     try {
-      const options = { method: 'POST', json, isRepeatable: true } as const;
+      const options = { method: 'POST', json, isRepeatable: true, signal } as const;
       return readAs(ModelView, await this.api.json(this.api.platform('/models'), options), 'model');
     } catch (error) {
       if (!(error instanceof ServiceRefusal) || error.facts.code !== 'model_exists') throw error;

@@ -3,11 +3,12 @@ import { Readable } from 'node:stream';
 import { isUuid, type JobStatus } from '@millrace/contracts';
 import { Option, type Command } from 'commander';
 import { type ApiClient, recordOf, recordsOf, untilAnswered } from '../client';
+import { knownOutcome } from '../follow';
 import { EXIT, type ExitCode, UsageFailure } from '../process';
 import { count, credits, escapeJson, plainLine, tableLines } from '../terminal';
 import { watchBatch } from './batch-watch';
 import type { Bind, CommandContext } from './command-context';
-import { knownOutcome, withGuard } from './interrupt-option';
+import { withGuard } from './interrupt-option';
 import { cutOff, saveDownload, savedAs, type SaveFlags } from './save-download';
 import { readInput } from './submit-graph';
 import { idempotencyKey, parserOf, wholeNumber } from './values/typed-value';
@@ -97,7 +98,7 @@ async function submit(context: CommandContext, file: string, flags: SubmitFlags)
   const key = idempotencyKey(flags.idempotencyKey ?? randomUUID());
   const body = await bodyOf(context, file, flags);
   const headers = { 'content-type': 'application/json', 'idempotency-key': key };
-  const options = { method: 'POST', headers, body, tries: 3, headWithinMs: SUBMIT_WITHIN_MS } as const;
+  const options = { method: 'POST', headers, body, isGuarded: true, tries: 3, headWithinMs: SUBMIT_WITHIN_MS } as const;
   const cure =
     'Whether a batch was made is not known. See `millrace batch ls`; ' +
     `the same command with --idempotency-key ${key} makes no second one.`;
@@ -190,7 +191,7 @@ async function retry(context: CommandContext, id: string, flags: RetryFlags): Pr
     admission: flags.each === true ? 'each' : 'all',
   });
   const headers = { 'content-type': 'application/json', 'idempotency-key': key };
-  const options = { method: 'POST', headers, body, tries: 3, headWithinMs: SUBMIT_WITHIN_MS } as const;
+  const options = { method: 'POST', headers, body, isGuarded: true, tries: 3, headWithinMs: SUBMIT_WITHIN_MS } as const;
   const cure =
     `Whether the jobs are tried again is not known. See \`millrace batch show ${id}\`; ` +
     `the same command with --idempotency-key ${key} tries none a second time.`;

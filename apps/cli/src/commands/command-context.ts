@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Clients, clientsFor, recordOf, recordsOf } from '../client';
-import { type GlobalFlags, isGiven, readLogin, resolveSettings } from '../login';
+import { WriteGuard } from '../follow';
+import { type GlobalFlags, isGiven, readLogin, resolveSettings, type Settings } from '../login';
 import { EXIT, type ExitCode, type Host } from '../process';
 import { type Cell, factLines, plainLine, Printer, recordTable } from '../terminal';
 
@@ -24,7 +25,14 @@ export class CommandContext {
   async clients(): Promise<Clients> {
     const { flags, host } = this;
     const login = isGiven(flags, host.env) ? null : await readLogin(host);
-    return clientsFor(resolveSettings(flags, host.env, login), host);
+    return this.clientsOf(resolveSettings(flags, host.env, login));
+  }
+
+  /** The clients of a service. Ctrl-C during a write waits for its answer. */
+  clientsOf(settings: Settings): Clients {
+    const { host, printer } = this;
+    const note = (line: string): void => printer.notes(`${printer.paintNote.warn('■')} ${line}`);
+    return clientsFor(settings, host, new WriteGuard(host, note));
   }
 
   /** The result as JSON, or as the lines that `show` makes of it. */

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { clientsFor } from '../client';
 import { checkedKey, parseBaseUrl, removeLogin, resolveSettings, type Settings, writeLogin } from '../login';
 import { ServiceRefusal, UsageFailure } from '../process';
 import { ask, firstLine } from '../terminal';
@@ -16,7 +15,7 @@ export function addLogin(program: Command, bind: Bind): void {
 
 async function login(context: CommandContext): Promise<void> {
   const settings = await askSettings(context);
-  const { api } = clientsFor(settings, context.host);
+  const { api } = context.clientsOf(settings);
   const url = api.api('/jobs');
   url.searchParams.set('limit', '1');
   await api.json(url).catch((error: unknown) => {

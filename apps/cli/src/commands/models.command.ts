@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { ModelRecord } from '../client';
-import { type ExitCode, UsageFailure } from '../process';
+import { type ExitCode, interruptible, UsageFailure } from '../process';
 import { type Cell, showTransfer, size, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { deletedInTurn } from './in-turn';
@@ -72,7 +72,9 @@ async function upload(context: CommandContext, file: string, folder: string, fla
   const { models } = await context.clients();
   const { name = basename(file), licence, source: sourceUrl } = flags;
   const fields = { folder, name, licence, sourceUrl };
-  const model = await showTransfer(context.host, file, (watcher) => models.upload(file, fields, watcher));
+  const model = await interruptible(context.host, (signal) =>
+    showTransfer(context.host, file, (watcher) => models.upload(file, fields, { signal, watcher })),
+  );
   context.print(model, () => tableLines([rowOf(model)]));
 }
 

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { assertAssetId, type Clients, type Job, type SubmitOptions, sizeOf, unreadable } from '../client';
-import type { InterruptGuard } from '../follow';
+import { type InterruptGuard, knownOutcome } from '../follow';
 import { assetReference, GraphText, type InputPlace, valueJson } from '../graph';
 import { type Host, Interrupted, ServiceRefusal } from '../process';
 import { type Palette, plainLine, showTransfer, size } from '../terminal';
-import { knownOutcome } from './interrupt-option';
 import { parseAssignment, parseLabels } from './values/assignment';
 import { idempotencyKey } from './values/typed-value';
 

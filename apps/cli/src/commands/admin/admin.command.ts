@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Argument, Option, type Command } from 'commander';
-import { type ApiClient, type CallOptions, clientsFor, recordOf } from '../../client';
+import { type ApiClient, type CallOptions, recordOf } from '../../client';
+import { knownOutcome } from '../../follow';
 import { checkedKey, parseBaseUrl } from '../../login';
 import { EXIT, type ExitCode, UsageFailure } from '../../process';
 import type { AdminVerb, TypedField } from './admin-verb';
 import { ADMIN_VERBS } from './admin-verbs';
 import type { Bind, CommandContext } from '../command-context';
-import { knownOutcome, withGuard } from '../interrupt-option';
+import { withGuard } from '../interrupt-option';
 import { plainLine } from '../../terminal';
 import { saveDownload, savedAs, type SaveFlags } from '../save-download';
 import { idempotencyKey } from '../values/typed-value';
@@ -109,7 +110,7 @@ async function call(
       'The address or the token of the ops listener is missing.',
       'Set MILLRACE_OPS_URL and MILLRACE_ADMIN_TOKEN, or add --ops-url and --admin-token after `admin`.',
     );
-  const { api } = clientsFor({ baseUrl: parseBaseUrl(opsUrl), apiKey: checkedKey(adminToken) }, context.host);
+  const { api } = context.clientsOf({ baseUrl: parseBaseUrl(opsUrl), apiKey: checkedKey(adminToken) });
   if (verb.saves !== undefined) {
     const path = flags.out ?? verb.saves;
     await saveDownload(context, api, new URL(`/admin/v1${wanted.path}`, api.baseUrl), path, {
@@ -142,7 +143,7 @@ async function request(
   if (key === undefined) return api.json(url, { method, json, headers });
   const cure = `Whether it was done is not known; sending it again with --idempotency-key ${key} does it once.`;
   const keyed = (): Promise<unknown> =>
-    api.json(url, { method, json, headers: { ...headers, 'idempotency-key': key }, tries: TRIES });
+    api.json(url, { method, json, headers: { ...headers, 'idempotency-key': key }, isGuarded: true, tries: TRIES });
   return withGuard(context, (guard) => knownOutcome(guard, cure, keyed));
 }
 

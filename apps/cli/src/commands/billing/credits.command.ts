@@ -92,7 +92,9 @@ async function buy(context: CommandContext, amount: number, { returnUrl, wait }:
   const { api } = await context.clients();
   const { printer, asJson } = context;
   const json = { credits: amount, return_url: returnUrl ?? api.api('/reference').href };
-  const order = recordOf(await api.json(api.platform('/top-ups'), { method: 'POST', json }));
+  // An order that nobody pays costs nothing, and ends within a day.
+  const request = { method: 'POST', json, isRepeatable: true } as const;
+  const order = recordOf(await api.json(api.platform('/top-ups'), request));
   const { id, checkout_url: page, price_minor: price, currency } = order;
   if (typeof id !== 'string' || typeof page !== 'string')
     throw new ServiceFailure('The service opened an order without a page to pay it on.', {

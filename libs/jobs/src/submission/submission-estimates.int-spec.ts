@@ -241,6 +241,9 @@ describe('an estimate of a submission that would be refused', () => {
     await world.submit({ accountId, poolId, metadata: { user: 'ada' } });
     expect((await estimate(labelled)).refusal?.code).toBe('label_limit');
     expect((await estimate(bodyOf(4))).refusal).toBeNull();
+    // Both are short: a submission finds the credits first.
+    const dear = await estimate(labelled, { priceMicrosPerSecond: 10n ** 9n });
+    expect(dear.refusal?.code).toBe('insufficient_credits');
   });
 
   it('refuses labels that are not those of the sub-key before anything else that a submission finds after them', async () => {

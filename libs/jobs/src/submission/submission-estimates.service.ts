@@ -134,12 +134,11 @@ export class SubmissionEstimates {
     const { apiKeyId, metadata, holdMicros, storageBytes, queueLimit } = draft;
     if ((await this.quota.usedBytes(accountId)) >= storageBytes) return storageFull(storageBytes);
     if (waiting >= queueLimit) return accountQueueFull(queueLimit);
-    const byLabel = await labelOutlook(this.database, { accountId, apiKeyId, metadata, holdMicros });
-    if (byLabel !== null) return byLabel;
-    if (holdMicros === 0n) return null;
-    const { availableMicros } = await this.ledger.balance(this.database, accountId);
-    if (availableMicros >= holdMicros) return null;
-    return insufficientCredits(holdMicros, availableMicros, labels);
+    if (holdMicros > 0n) {
+      const { availableMicros } = await this.ledger.balance(this.database, accountId);
+      if (availableMicros < holdMicros) return insufficientCredits(holdMicros, availableMicros, labels);
+    }
+    return labelOutlook(this.database, { accountId, apiKeyId, metadata, holdMicros });
   }
 }
 

@@ -1,31 +1,25 @@
 import { Refusal } from '@millrace/contracts';
 import { GroupedReads, type Statements } from '@millrace/database';
-import { BoundedMap, LoadingCache, type LoadingCacheOptions, type Logger } from '@millrace/platform';
+import { BoundedMap, type Logger } from '@millrace/platform';
 import { isWellFormedApiKey, keyHashText } from './api-key';
 import type { ApiKeyMint } from './api-key-mint';
 import type { ApiKeyStore, EndedKey, KeyHolder } from './api-key.store';
 import type { RefusalLog } from './audit-log';
 import type { Caller } from './caller';
 import type { FailedAttempts } from './failed-attempts';
+import { CachedHolders } from './known-secrets';
 
 /** A revoked key is refused everywhere within 5 s of its revocation. */
 const KEY_TTL_MS = 3_000;
 const REFRESH_AFTER_MS = 2_000;
-const CACHED_KEYS = 10_000;
+const ENDED_KEYS = 10_000;
 const TOUCH_EVERY_MS = 10_000;
 
 /** Finds who presents a bearer credential, mostly from its cache. */
 export class Authenticator {
-  /** Holders of keys that were valid before. Keys that nobody has cannot evict them: those never get in. */
-  private readonly holders: LoadingCache<KeyHolder | null>;
-  /** Answers about all other keys; mostly that nobody has them. */
-  private readonly strangers: LoadingCache<KeyHolder | null>;
-  /** Hashes of keys that were valid when they were last looked up. */
-  private readonly proven = new BoundedMap<true>(CACHED_KEYS);
-  /** Hashes of keys that were ours and no longer valid when they were last looked up. */
-  private readonly ended = new BoundedMap<true>(CACHED_KEYS);
+  private readonly holders: CachedHolders<KeyHolder>;
   /** Of those that are known to have ended, whose they were, by their hashes. */
-  private readonly endedKeys = new BoundedMap<EndedKey>(CACHED_KEYS);
+  private readonly endedKeys = new BoundedMap<EndedKey>(ENDED_KEYS);
   /** Of many keys that come at once, as after a restart, in few statements. */
   private readonly readings: GroupedReads<string, KeyHolder>;
   private readonly used = new Map<string, Date>();
@@ -40,16 +34,12 @@ export class Authenticator {
     private readonly refusals: Pick<RefusalLog, 'note'>,
   ) {
     this.readings = new GroupedReads((hashes) => keys.findHolders(database, hashes.map(bytesOf)));
-    const options: LoadingCacheOptions<KeyHolder | null> = {
-      max: CACHED_KEYS,
-      ttlMs: KEY_TTL_MS,
+    this.holders = new CachedHolders(failures, {
       load: (hash) => this.load(hash),
-      // An answer never outlives the key.
-      ttlMsOf: (holder) => holder?.validMs ?? KEY_TTL_MS,
-    };
-    this.holders = new LoadingCache({ ...options, refreshAfterMs: REFRESH_AFTER_MS });
-    // Each look-up of one of these counts for its network.
-    this.strangers = new LoadingCache(options);
+      ttlMs: KEY_TTL_MS,
+      refreshAfterMs: REFRESH_AFTER_MS,
+      countsLookUps: false,
+    });
     this.timer = setInterval(() => void this.flush(), TOUCH_EVERY_MS).unref();
   }
 
@@ -88,25 +78,14 @@ export class Authenticator {
     this.refusals.note(act, network, bytesOf(hash));
   }
 
-  /** A key that was valid before is looked up no matter what its network sends; one that nobody but this service can have made nearly so. */
   private async lookUp(key: string, hash: string, network: string): Promise<Caller | null> {
-    if (this.proven.has(hash)) return (await this.holders.get(hash))?.caller ?? null;
     if (!isWellFormedApiKey(key)) return null;
-    const find = async (): Promise<KeyHolder | null> => this.strangers.get(hash);
-    const isOurs = this.mint.made(key);
-    const look = isOurs && !this.ended.has(hash) ? 'lookUpTagged' : 'lookUp';
-    const holder = await (this.strangers.has(hash) ? find() : this.failures[look](network, find));
-    if (holder === null && isOurs) this.ended.set(hash, true);
-    return holder?.caller ?? null;
+    return (await this.holders.find({ hash, isOurs: this.mint.made(key), network }))?.caller ?? null;
   }
 
   private async load(hash: string): Promise<KeyHolder | null> {
     const holder = await this.readings.get(hash);
-    if (holder !== null) {
-      this.proven.set(hash, true);
-      return holder;
-    }
-    this.proven.delete(hash);
+    if (holder !== null) return holder;
     const ended = await this.keys.findEndedKey(this.database, bytesOf(hash));
     if (ended !== null) this.endedKeys.set(hash, ended);
     return null;
@@ -114,8 +93,7 @@ export class Authenticator {
 
   /** Look every key up again: this process changed keys, and its clients expect to see that at once. */
   forget(): void {
-    this.holders.clear();
-    this.strangers.clear();
+    this.holders.forget();
   }
 
   /** Record which keys were used. What fails to be written is written with the next. */

@@ -1,6 +1,10 @@
+import { OperatorSessionStore, OperatorTokenStore, SecretMint, SessionStore } from '@millrace/accounts';
 import { newId } from '@millrace/contracts';
 import { DeploymentStore } from '@millrace/deployments';
+import { KeyRing, type KeyUse } from '@millrace/platform';
 import type { ApiClient } from '@millrace/testing';
+import { SignedInBrowser } from '../fixtures/browser';
+import { announceCatalogue } from '../fixtures/own-records';
 import { RunningApi } from '../fixtures/running-api';
 
 const LIMIT = 5;
@@ -92,6 +96,114 @@ describe('credentials that are not valid', () => {
   it('are limited on the self-hosted listener, and the token passes', async () => {
     expect(await attack(() => selfHosted.client('another-token'), '/api/v2/jobs', '203.0.113.7')).toEqual(REFUSED);
     expect((await from(selfHosted.client(TOKEN), '/api/v2/jobs', '203.0.113.7')).status).toBe(200);
+  });
+});
+
+/** The look-ups of tagged secrets that find nothing, which a network has in a minute; then those end. */
+const SPARE_TAGGED = 1_000;
+const PRESENTED = SPARE_TAGGED + 50;
+
+/** A secret that this service made, and that counts no more. */
+function endedSecrets(use: KeyUse): () => string {
+  const mint = new SecretMint(KeyRing.of(Buffer.from(cloud.env.MILLRACE_SECRET_KEY ?? '', 'base64')), use);
+  return () => mint.make();
+}
+
+const headersOf = (address: string, more: Record<string, string>) => ({
+  'X-Forwarded-For': address,
+  'Millrace-Console': '1',
+  ...more,
+});
+
+/** Present so many, one after the other. @returns the first status, the last one, and how many were looked up. */
+async function present(lookUp: jest.SpyInstance, one: () => Promise<{ status: number }>): Promise<number[]> {
+  lookUp.mockClear();
+  const statuses: number[] = [];
+  for (let n = 0; n < PRESENTED; n += 1) statuses.push((await one()).status);
+  return [statuses[0] ?? 0, statuses.at(-1) ?? 0, lookUp.mock.calls.length];
+}
+
+describe('secrets that have ended are limited by address, and those that work pass beside them', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it('sessions of the console', async () => {
+    const { key } = await cloud.account();
+    const address = '203.0.113.40';
+    const neighbour = await SignedInBrowser.signIn(cloud.client(null), { api_key: key });
+    const ask = (session: string) =>
+      cloud.client(null).call('GET', '/platform/v1/session', {
+        headers: headersOf(address, { Cookie: `millrace_session=${session}` }),
+      });
+    expect((await ask(neighbour.session)).status).toBe(200);
+    const ended = endedSecrets('console sessions');
+    const repeated = ended();
+    const findHolder = jest.spyOn(SessionStore.prototype, 'findHolder');
+    for (let n = 0; n < 10 * LIMIT; n += 1) expect((await ask(repeated)).status).toBe(401);
+    expect(findHolder).toHaveBeenCalledTimes(1);
+    expect(await present(findHolder, () => ask(ended()))).toEqual([401, 429, SPARE_TAGGED - 1]);
+    expect((await ask(repeated)).status).toBe(401);
+    expect((await ask(neighbour.session)).status).toBe(200);
+  });
+
+  it('sessions of operators', async () => {
+    const ended = endedSecrets('operator sessions');
+    const find = jest.spyOn(OperatorSessionStore.prototype, 'find');
+    const ask = () =>
+      cloud.operator(null).call('GET', '/admin/v1/session', {
+        headers: headersOf('203.0.113.41', { Cookie: `millrace_operator=${ended()}` }),
+      });
+    expect(await present(find, ask)).toEqual([401, 429, SPARE_TAGGED]);
+  });
+
+  it('tokens of operators', async () => {
+    const ended = endedSecrets('operator tokens');
+    const use = jest.spyOn(OperatorTokenStore.prototype, 'use');
+    const ask = (token: string) => from(cloud.operator(token), '/admin/v1/workers', '203.0.113.42');
+    const expires_at = new Date(Date.now() + 60_000).toISOString();
+    const made = await cloud.operator().call<{ token: string }>('POST', '/admin/v1/operator-tokens', {
+      json: { name: 'b', role: 'reader', expires_at },
+    });
+    expect((await ask(made.body.token)).status).toBe(200);
+    expect(await present(use, () => ask(`mrop_${ended()}`))).toEqual([401, 429, SPARE_TAGGED]);
+    expect((await ask(made.body.token)).status).toBe(200);
+  });
+});
+
+describe('of a deployment that is not theirs, nobody learns whether it exists', () => {
+  const rows: [who: string, status: number, headers: (otherKey: string) => Record<string, string>][] = [
+    ['without a key', 401, () => ({})],
+    ['with the key of another account', 404, (key) => ({ Authorization: `Bearer ${key}` })],
+    ['with a key that is not valid', 401, () => ({ Authorization: 'Bearer mr_live_nonsense' })],
+    [
+      'with a session that has ended',
+      401,
+      () => ({ Cookie: `millrace_session=${endedSecrets('console sessions')()}` }),
+    ],
+  ];
+
+  it.each(rows)('%s', async (who, status, credential) => {
+    const [owner, other] = [await cloud.account(), await cloud.account()];
+    const id = newId();
+    const facts = { id, accountId: owner.id, name: 'idle', poolId: id, createdAt: new Date(0) };
+    await announceCatalogue(cloud, id);
+    await cloud.test.database.models.deployment.create({ data: facts });
+    const address = (n: number): string => `198.18.${rows.findIndex(([name]) => name === who)}.${n}`;
+    const statusesOf = async (which: string, from: string): Promise<number[]> => {
+      const statuses: number[] = [];
+      const headers = headersOf(from, credential(other.key));
+      for (let n = 0; n < LIMIT + 15; n += 1) {
+        const answer = await cloud.client(null).call('GET', `/deployment/${which}/api/v2/jobs`, { headers });
+        statuses.push(answer.status);
+      }
+      return statuses;
+    };
+    const limited = [...Array<number>(LIMIT).fill(status), ...Array<number>(15).fill(429)];
+    expect(await statusesOf(newId(), address(1))).toEqual(limited);
+    // For the first time, and when this process has seen it.
+    expect(await statusesOf(id, address(2))).toEqual(limited);
+    expect(await statusesOf(id, address(3))).toEqual(limited);
+    // Its owner is served from there all the same.
+    expect((await from(cloud.client(owner.key), `/deployment/${id}/api/v2/jobs`, address(3))).status).toBe(200);
   });
 });
 

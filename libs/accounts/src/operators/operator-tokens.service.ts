@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Refusal, type OperatorRole } from '@millrace/contracts';
 import type { Database } from '@millrace/database';
+import { BoundedMap } from '@millrace/platform';
 import type { AuditLog, Operator, RefusalLog } from '../audit-log';
 import type { FailedAttempts } from '../failed-attempts';
+import { KnownSecrets } from '../known-secrets';
 import type { SecretMint } from '../sessions';
 import type { OperatorToken, OperatorTokenStore } from './operator-token.store';
 
@@ -12,9 +14,15 @@ const PREFIX = 'mrop_';
 const OPERATORS = { subjectType: 'operators', subjectId: 'operators', accountId: null };
 /** Those that a list shows; more than any service has. */
 const LISTED = 1_000;
+/** Those that have ended, of which this process knows the ids. */
+const ENDED_TOKENS = 10_000;
 
 /** Operators' tokens: named, with a role and an end. */
 export class OperatorTokensService {
+  private readonly known: KnownSecrets;
+  /** Of tokens that were ours and work no more, by their hashes. */
+  private readonly endedIds = new BoundedMap<{ id: string }>(ENDED_TOKENS);
+
   constructor(
     private readonly database: Database,
     private readonly tokens: OperatorTokenStore,
@@ -22,7 +30,9 @@ export class OperatorTokensService {
     private readonly audit: AuditLog,
     private readonly failures: FailedAttempts,
     private readonly refusals: Pick<RefusalLog, 'note'>,
-  ) {}
+  ) {
+    this.known = new KnownSecrets(failures, { countsLookUps: true });
+  }
 
   /**
    * Make a token. Its text is shown now and never again.
@@ -54,20 +64,29 @@ export class OperatorTokensService {
   /**
    * The token of this text, read each time: one that was revoked is refused at once. The tag says only that the text is no invention: one without a
    * tag of the ring, which a former key may have made, is looked up within the limit of its network, and counts as a failed authentication of
-   * it where there is none.
+   * it where there is none. One with a tag that works no more counts when it is looked up.
    *
    * @throws Refusal 401 `unauthorized`, 429 `rate_limited`.
    */
   async authenticate(text: string, network: string): Promise<OperatorToken> {
     const isOurs = this.mint.made(text.slice(PREFIX.length));
-    const use = (): Promise<OperatorToken | null> => this.tokens.use(this.database, hashOf(text));
-    const token = await (isOurs ? use() : this.failures.lookUp(network, use));
+    const bytes = hashOf(text);
+    const hash = bytes.toString('base64');
+    const token = await this.known.find({ hash, isOurs, network, load: () => this.use(hash, bytes) });
     if (token !== null) return token;
-    const ended = await this.tokens.findByHash(this.database, hashOf(text));
-    const act = ended === null ? OPERATORS : { ...OPERATORS, subjectType: 'operator_token', subjectId: ended };
+    const ended = this.endedIds.get(hash);
+    const act = ended === undefined ? OPERATORS : { ...OPERATORS, subjectType: 'operator_token', subjectId: ended.id };
     this.refusals.note({ ...act, action: 'operator_token.refuse' }, network);
     const message = 'The operator token is not valid: it was revoked, has expired, or never was one.';
     throw isOurs ? new Refusal('unauthorized', message) : this.failures.refusal(network, message);
+  }
+
+  private async use(hash: string, bytes: Buffer): Promise<OperatorToken | null> {
+    const token = await this.tokens.use(this.database, bytes);
+    if (token !== null) return token;
+    const id = await this.tokens.findByHash(this.database, bytes);
+    if (id !== null) this.endedIds.set(hash, { id });
+    return null;
   }
 
   /** All of them, newest first, those that no longer work among them. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database } from '@millrace/database';
 import type { AuditLog, Operator } from '../audit-log';
 import type { FailedAttempts } from '../failed-attempts';
+import { KnownSecrets } from '../known-secrets';
 import { noSession } from './console-session';
 import type { NamedOperator, OperatorSession, OperatorSessionStore } from './operator-session.store';
 import type { SecretMint } from './secret-mint';
@@ -11,6 +12,8 @@ const LIFE_SECONDS = 3_600;
 
 /** Which operators are signed in to their console. Signing in and out are in the audit log. */
 export class OperatorSessionsService {
+  private readonly known: KnownSecrets;
+
   /** @param adminToken the shared one, if there is one: with another, all sessions end. */
   constructor(
     private readonly database: Database,
@@ -19,7 +22,9 @@ export class OperatorSessionsService {
     private readonly audit: AuditLog,
     private readonly failures: FailedAttempts,
     private readonly adminToken: string | undefined,
-  ) {}
+  ) {
+    this.known = new KnownSecrets(failures, { countsLookUps: true });
+  }
 
   /**
    * Sign an operator in. The secret is what the browser keeps: it is shown now and never again.
@@ -37,14 +42,16 @@ export class OperatorSessionsService {
 
   /**
    * The session of a secret, read each time: one that was ended is refused at once. What someone made up is refused without a
-   * lookup, and counts as a failed authentication of its network.
+   * lookup, and counts as a failed authentication of its network; a session that has ended does when it is looked up.
    *
    * @throws Refusal 401 `unauthorized`, 429 `rate_limited`.
    */
   async authenticate(secret: string, network: string): Promise<OperatorSession> {
     const refusal = noSession();
     if (!this.mint.made(secret)) throw this.failures.refusal(network, refusal.message);
-    const session = await this.sessions.find(this.database, this.hash(secret));
+    const bytes = this.hash(secret);
+    const load = (): Promise<OperatorSession | null> => this.sessions.find(this.database, bytes);
+    const session = await this.known.find({ hash: bytes.toString('base64'), isOurs: true, network, load });
     if (session === null) throw refusal;
     return session;
   }

@@ -1,9 +1,9 @@
 import { Refusal } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
-import { LoadingCache } from '@millrace/platform';
 import type { AuditLog, Operator } from '../audit-log';
 import { assertActive } from '../caller';
 import type { FailedAttempts } from '../failed-attempts';
+import { CachedHolders } from '../known-secrets';
 import {
   hashSession,
   noSession,
@@ -20,13 +20,12 @@ import type { SessionStore } from './session.store';
 
 /** A session that was ended is refused everywhere within 5 s, as a revoked key is. */
 const SESSION_TTL_MS = 3_000;
-const CACHED_SESSIONS = 10_000;
 /** Of one account, and of these of one member with all their keys, or of one key of the account. */
 const MOST_SESSIONS = { ofAccount: 1_000, ofHolder: 50 };
 
 /** Who is signed in to the console. Signing in, and signing out everywhere, are in the audit log. */
 export class SessionsService {
-  private readonly holders: LoadingCache<SessionHolder | null>;
+  private readonly holders: CachedHolders<SessionHolder>;
 
   constructor(
     private readonly database: Database,
@@ -36,12 +35,10 @@ export class SessionsService {
     private readonly failures: FailedAttempts,
     private readonly lifeSeconds: number,
   ) {
-    this.holders = new LoadingCache({
-      max: CACHED_SESSIONS,
-      ttlMs: SESSION_TTL_MS,
+    this.holders = new CachedHolders(failures, {
       load: (hash) => sessions.findHolder(database, Buffer.from(hash, 'base64')),
-      // An answer never outlives the session.
-      ttlMsOf: (holder) => holder?.validMs ?? SESSION_TTL_MS,
+      ttlMs: SESSION_TTL_MS,
+      countsLookUps: true,
     });
   }
 
@@ -76,15 +73,16 @@ export class SessionsService {
   }
 
   /**
-   * Who presents a session, mostly from the cache. What someone made up counts as a failed authentication of its network; a
-   * session that has ended does not, because nobody can guess one.
+   * Who presents a session, mostly from the cache. What someone made up counts as a failed authentication of its network each time; a
+   * session that has ended does when it is looked up.
    *
    * @throws Refusal 401 `unauthorized`, 429 `rate_limited`.
    */
   async authenticate(secret: string, place: SessionPlace, network: string): Promise<SessionHolder> {
     const refusal = noSession();
     if (!this.mint.made(secret)) throw this.failures.refusal(network, refusal.message);
-    const holder = await this.holders.get(hashSession(secret, place).toString('base64'));
+    const hash = hashSession(secret, place).toString('base64');
+    const holder = await this.holders.find({ hash, isOurs: true, network });
     if (holder === null) throw refusal;
     return holder;
   }
@@ -133,6 +131,6 @@ export class SessionsService {
 
   /** Look every session up again: this process ended one, or changed keys or accounts. */
   forget(): void {
-    this.holders.clear();
+    this.holders.forget();
   }
 }

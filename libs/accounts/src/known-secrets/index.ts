@@ -1,0 +1,2 @@
+export { CachedHolders } from './cached-holders';
+export { KnownSecrets } from './known-secrets';

@@ -31,6 +31,8 @@ interface Attempts {
  */
 export class FailedAttempts {
   private readonly attempts = new BoundedMap<Attempts>(NETWORKS);
+  /** Refusals that were counted. */
+  private readonly counted = new WeakSet<Refusal>();
 
   /**
    * @param limitPerMinute failures of one network in a minute before it is refused with 429.
@@ -88,13 +90,26 @@ export class FailedAttempts {
 
   /** Count a failure. @returns what to throw: 401 `unauthorized` with this message, or 429 `rate_limited`. */
   refusal(network: string, message: string): Refusal {
-    const attempts = this.count(network);
-    return attempts.failures > this.limitPerMinute ? this.tooMany(attempts) : new Refusal('unauthorized', message);
+    return this.instead(network, new Refusal('unauthorized', message));
   }
 
-  /** Count a failure that is answered in another way. */
-  count(network: string): Attempts {
+  /** Count a refusal as a failure, unless it was counted. @returns what to throw: the refusal, or 429 `rate_limited`. */
+  instead(network: string, refusal: Refusal): Refusal {
+    if (this.counted.has(refusal)) return refusal;
+    const attempts = this.count(network, refusal);
+    if (attempts.failures <= this.limitPerMinute) return refusal;
+    const limited = this.tooMany(attempts);
+    this.counted.add(limited);
+    return limited;
+  }
+
+  /** Count a failure that is answered in another way, by this refusal where it is known: then once, however often it is counted. */
+  count(network: string, refusal?: Refusal): Attempts {
     const attempts = this.of(network);
+    if (refusal !== undefined) {
+      if (this.counted.has(refusal)) return attempts;
+      this.counted.add(refusal);
+    }
     attempts.failures += 1;
     if (attempts.failures === 1) this.logger.warn({ network }, 'authentication failed');
     return attempts;

@@ -31,12 +31,14 @@ export class AddressGate {
     if (caller.allowLists === undefined) return;
     const list = refusingList(caller.allowLists, address);
     if (list === null) return;
-    this.failures.count(network);
     await this.note(caller, address);
     const message =
       `The allow-list of this ${list.of} does not contain the address that this request came from, ${address ?? 'which is not known'}. ` +
       'Call from one that it contains, or ask who manages the keys of the account to add it.';
-    throw new Refusal('forbidden', message, { details: { address, list: list.of === 'account' ? 'account' : 'key' } });
+    const details = { address, list: list.of === 'account' ? 'account' : 'key' };
+    const refusal = new Refusal('forbidden', message, { details });
+    this.failures.count(network, refusal);
+    throw refusal;
   }
 
   private async note({ accountId, apiKeyId }: Caller, address: string | null): Promise<void> {

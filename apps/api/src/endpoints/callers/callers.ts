@@ -136,7 +136,7 @@ export class Callers {
   /**
    * A demo deployment ignores credentials: each network that calls it acts through an account of its own (decision 21). It is a subnet, since
    * those of one account see what the others made.
-   * Of any other deployment only its owner learns that it exists.
+   * Of any other deployment only its owner learns that it exists: to all others it is answered, and counted, as one that does not.
    */
   private async onDeployment(request: Request, id: string, scope: Scope, countedAs: CountedAs): Promise<Identity> {
     const deployment = await this.deploymentOf(request, id, scope);
@@ -145,18 +145,29 @@ export class Callers {
       if (deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
       return { caller: await this.demos.of(id, subnetOfAddress(addressOf(request)), scope), demo: true };
     }
-    const identity = await this.withKey(request, countedAs);
-    if (deployment?.accountId !== identity.caller.accountId) throw noDeployment(id);
-    return identity;
+    const network = networkOf(request);
+    const caller = await this.keyHolder(request).catch((error: unknown) => {
+      throw this.countedStranger(network, error);
+    });
+    const isOwner = deployment?.accountId === caller.accountId;
+    const refusal = isOwner ? null : this.failures.instead(network, noDeployment(id));
+    this.limits.take(request, caller, countedAs);
+    if (refusal !== null) throw refusal;
+    return { caller, demo: false };
+  }
+
+  /** Who does not prove to be anyone has asked for a deployment, whether or not there is one: that counts, once. @returns what to throw. */
+  private countedStranger(network: string, error: unknown): unknown {
+    if (!(error instanceof Refusal) || error.status === 429) return error;
+    if (error.code === 'unauthorized') return this.failures.instead(network, error);
+    this.failures.count(network, error);
+    return error;
   }
 
   /** A lookup of what may not exist is limited as one of a key: anyone can make ids up. */
   private async deploymentOf(request: Request, id: string, scope: Scope): Promise<Deployment | null> {
-    if (this.deployments.wasFound(id)) return this.lookUp(request, id, scope);
-    const network = networkOf(request);
-    const deployment = await this.failures.lookUp(network, () => this.lookUp(request, id, scope), 0);
-    if (deployment === null) this.failures.count(network);
-    return deployment;
+    const lookUp = (): Promise<Deployment | null> => this.lookUp(request, id, scope);
+    return this.deployments.wasFound(id) ? lookUp() : this.failures.lookUp(networkOf(request), lookUp, 0);
   }
 
   /** Of a deleted deployment its jobs are left until they expire: it is there for requests that read, and for no others. */

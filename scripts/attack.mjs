@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -13,7 +13,7 @@ const HELP = `npm run attack -- [flags]    every attack and every fuzz of test/h
 
   --seconds N     how long each attack goes on (30)
   --seeds A,B,C   seeds of the mutated requests and uploads (1,2,3)
-  --write         write the table of docs/security.md`;
+  --write         write the table of docs/security.md, of this run alone; needs a commit without changes`;
 const SECURITY_PAGE = join(ROOT, 'docs', 'security.md');
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
@@ -26,6 +26,7 @@ async function main(scope) {
   const seconds = wholeNumber('--seconds', flags.seconds, { fallback: 30, least: 1, most: 600 });
   const seeds = (flags.seeds ?? '1,2,3').split(',');
   if (!seeds.every((seed) => /^\d{1,9}$/.test(seed))) throw misuse('--seeds takes whole numbers, as in 1,2,3');
+  const run = { commit: flags.write ? cleanCommit() : '', date: new Date().toISOString().slice(0, 10) };
   const failed = [];
   const folder = await temporaryFolder(scope, 'attack');
   const report = folder.at('attacks.json');
@@ -34,7 +35,8 @@ async function main(scope) {
   else if (flags.write) {
     await writeAttackTable(
       SECURITY_PAGE,
-      /** @type {import('./lib/testing/attack-table.mjs').AttackRow[]} */ (readJson(report)),
+      /** @type {import('./lib/testing/attack-table.mjs').AttackReport} */ (readJson(report)),
+      run,
     );
   }
   for (const seed of seeds) {
@@ -43,6 +45,18 @@ async function main(scope) {
   }
   say(failed.length === 0 ? 'Everything held.' : `Failed: ${failed.join(', ')}.`);
   return failed.length === 0 ? 0 : 1;
+}
+
+/**
+ * The commit that is measured.
+ *
+ * @throws {import('./lib/command/index.mjs').Failure} where files differ from it: the table would name what was not run
+ */
+function cleanCommit() {
+  /** @param {string[]} words */
+  const git = (...words) => execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' }).trim();
+  if (git('status', '--porcelain') !== '') throw misuse('--write names the commit: commit what has changed first');
+  return git('rev-parse', '--short=12', 'HEAD');
 }
 
 /**

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { ATTACKS, type Attack } from './support/attacks';
+import type { Attack } from './support/attack';
+import { ATTACKS } from './support/attacks';
 import { Ground, chartLimitMiB } from './support/ground';
 import { missing } from './support/needs';
 import { Tries } from './support/tries';
@@ -36,7 +37,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await ground.close();
   const file = process.env.MILLRACE_ATTACK_REPORT;
-  if (file !== undefined) writeFileSync(file, JSON.stringify([...rows.values()]));
+  if (file !== undefined)
+    writeFileSync(file, JSON.stringify({ attacks: ATTACKS.map(({ name }) => name), rows: [...rows.values()] }));
 });
 // An attack that ends the process fails alone.
 afterEach(async () => {

@@ -17,24 +17,36 @@ import { Failure } from '../command/index.mjs';
  * polls. `startMs`: the slowest start of one of its jobs. `peakMiB`: largest memory of the api process.
  */
 
+/**
+ * One run of all attacks.
+ *
+ * @typedef {{ attacks: string[], rows: AttackRow[] }} AttackReport `attacks`: the names of all there are.
+ */
+
 const BEGIN = '<!-- attacks -->';
 const END = '<!-- /attacks -->';
 const COLUMNS = ['resource', 'one account sends', 'answers', 'polls of another', 'its jobs start within', 'memory'];
 
 /**
- * Put the rows between the two comments of a page that say where they belong.
+ * Put the rows of one run between the two comments of a page that say where they belong, in place of all that is there: rows of different runs
+ * cannot be compared.
  *
  * @param {string} path
- * @param {AttackRow[]} rows
- * @throws {Failure} when the page has no such comments
+ * @param {AttackReport} report
+ * @param {{ commit: string, date: string }} run that made it: `date` as in 2026-12-31
+ * @throws {Failure} when the page has no such comments, or the run lacks an attack
  */
-export async function writeAttackTable(path, rows) {
+export async function writeAttackTable(path, { attacks, rows }, { commit, date }) {
+  const lacking = attacks.filter((name) => !rows.some((row) => row.name === name));
+  if (lacking.length > 0) throw new Failure(`the table is not written: the run lacks ${lacking.join('; ')}`);
   // Not there before the packages are installed.
   const { format, resolveConfig } = await import('prettier');
   const page = readFileSync(path, 'utf8');
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (begin < 0 || end < begin) throw new Failure(`${path} has no place for the table: ${BEGIN} … ${END}`);
-  const cores = `On ${availableParallelism()} cores, which the attacker shares:`;
+  const cores =
+    `Measured at commit ${commit} on ${date}, in one run on ${availableParallelism()} cores, which the attacker shares. ` +
+    'The memory is that of the api process:';
   const text = `${page.slice(0, begin + BEGIN.length)}\n\n${cores}\n\n${tableOf(rows)}\n\n${page.slice(end)}`;
   writeFileSync(path, await format(text, { ...(await resolveConfig(path)), parser: 'markdown' }));
 }

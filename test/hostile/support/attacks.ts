@@ -1,18 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { withChecksum } from '../../../libs/accounts/src/api-key';
-import type { Ground } from './ground';
-import type { Needs } from './needs';
-
-/** What one account can do at its worst with one thing that all accounts share. */
-export interface Attack {
-  /** What all share and it goes for. */
-  resource: string;
-  name: string;
-  needs: Needs;
-  /** What it goes for is made before its time begins. @returns the id of the job of which that is. */
-  prepare(ground: Ground): Promise<string>;
-  run(ground: Ground, until: AbortSignal, jobId: string): Promise<unknown>;
-}
+import { JOB_PATH, attack } from './attack';
+import { BULK_ATTACKS } from './bulk-attacks';
+import { CREDENTIAL_ATTACKS } from './credential-attacks';
 
 const KIB = 1_024;
 const LARGE_GRAPH_BYTES = 9_000_000;
@@ -25,8 +14,6 @@ const SMALL_BODY_VALUES = 9_990;
 /** More than a job has whose polls wait for no other. */
 const MANY_OUTPUTS = 150;
 const PIPELINED_REQUESTS = 2_000;
-
-const JOB_PATH = '/api/v2/jobs';
 
 function submission(workflow: object): Buffer {
   return Buffer.from(JSON.stringify({ workflow }));
@@ -104,18 +91,6 @@ function unknownClasses(count: number): Buffer {
 }
 
 const text = (value: string): Buffer => Buffer.from(value);
-
-const unprepared = (): Promise<string> => Promise.resolve('');
-
-function attack(
-  resource: string,
-  name: string,
-  needs: Needs,
-  run: Attack['run'],
-  prepare: Attack['prepare'] = unprepared,
-): Attack {
-  return { resource, name, needs, prepare, run };
-}
 
 export const ATTACKS = [
   attack(
@@ -255,17 +230,8 @@ export const ATTACKS = [
     });
     return ground.press(4, until, () => ground.send('POST', JOB_PATH, body));
   }),
-  attack(
-    'authentication',
-    '32 requests at a time from the address of the other, each with another made-up key',
-    { 401: 1, 429: 20 },
-    (ground, until) =>
-      ground.press(32, until, () =>
-        ground.sendAsNeighbour('GET', JOB_PATH, {
-          authorization: `Bearer ${withChecksum(`mr_live_${randomBytes(15).toString('hex')}`)}`,
-        }),
-      ),
-  ),
+  ...BULK_ATTACKS,
+  ...CREDENTIAL_ATTACKS,
 ];
 
 const REGEX_FLAGS = { case_insensitive: false, multiline: false, dotall: false };

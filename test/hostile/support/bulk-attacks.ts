@@ -1,7 +1,7 @@
 import { attack } from './attack';
 
 /** Fewer than an account may have waiting, so that one at least is accepted. */
-const BATCH_JOBS = 200;
+const BATCH_JOBS = 50;
 const REFUSED_JOBS = 1_000;
 const PART_BYTES = 1_048_576;
 

@@ -1,15 +1,26 @@
 import type { Mail, MailNotice } from '@millrace/mail';
 import type { Invitation } from './invitation.store';
 
+/** Characters of a name in a mail, as a reader counts them. */
+const NAME_LENGTH = 100;
+const CHARACTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
+
 /**
  * A name that somebody chose, as it stands in a mail: it adds no line, and no mail program makes a link of it, as of `evil.example` or
- * `https://…`. A dot stays at the end of a word, as in `Acme Inc.`.
+ * `https://…`. A dot stays at the end of a word, as in `Acme Inc.`. Marks stay on their letters, and the joiners of scripts that need
+ * them between two letters: without these, words of many scripts are others.
  */
-const plain = (name: string): string =>
-  name
-    .replaceAll(/[^\p{L}\p{N} ._'&-]/gu, ' ')
-    .replaceAll(/\.(?=[^ ])/g, ' ')
-    .slice(0, 100);
+function plain(name: string): string {
+  const shown = name
+    .normalize('NFC')
+    .replaceAll(/[^\p{L}\p{M}\p{N}\u200c\u200d ._'&-]/gu, ' ')
+    .replaceAll(/(?<![\p{L}\p{M}])[\u200c\u200d]|[\u200c\u200d](?!\p{L})/gu, ' ')
+    .replaceAll(/\.(?=[^ ])/g, ' ');
+  return [...CHARACTERS.segment(shown)]
+    .slice(0, NAME_LENGTH)
+    .map(({ segment }) => segment)
+    .join('');
+}
 
 /** The mail that invites somebody. */
 export function invitationMail({ email, role, expiresAt }: Invitation, account: string, url: string): Mail {

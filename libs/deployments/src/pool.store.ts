@@ -14,6 +14,10 @@ export interface Pool {
 export interface ListedPool extends Pick<Pool, 'id' | 'engine' | 'queueLimit'> {
   /** Null for a pool that all accounts share. */
   deploymentId: string | null;
+  /** The deployment's name and account; null where there is no deployment. */
+  deploymentName: string | null;
+  accountId: string | null;
+  accountName: string | null;
   /** Kinds of nodes in its catalogue; null until a worker has published one. */
   nodeCount: number | null;
   attemptLimitSeconds: number | null;
@@ -46,7 +50,8 @@ export class PoolStore {
    */
   async list(tx: Statements, working: readonly string[]): Promise<ListedPool[]> {
     return tx.rows(Prisma.sql`
-      SELECT p.id, p.engine, p.queue_limit, p.attempt_limit_seconds, p.created_at, listed.deployment_id, c.node_count
+      SELECT p.id, p.engine, p.queue_limit, p.attempt_limit_seconds, p.created_at, listed.deployment_id, c.node_count,
+        d.name AS deployment_name, d.account_id, a.name AS account_name
       FROM (
         SELECT id AS pool_id, NULL::uuid AS deployment_id FROM pools WHERE id NOT LIKE '________-____-____-____-____________%'
         UNION ALL SELECT pool_id, id FROM deployments WHERE deleted_at IS NULL
@@ -55,6 +60,7 @@ export class PoolStore {
         UNION ALL SELECT v.pool_id, d.id FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id
           WHERE v.pool_id = ANY(${[...working]}::text[]) AND v.ended_at IS NOT NULL AND d.deleted_at IS NULL
       ) listed JOIN pools p ON p.id = listed.pool_id LEFT JOIN catalogues c ON c.digest = p.catalogue_digest
+        LEFT JOIN deployments d ON d.id = listed.deployment_id LEFT JOIN accounts a ON a.id = d.account_id
       ORDER BY listed.deployment_id IS NOT NULL, p.id LIMIT ${MAX_LISTED}`);
   }
 

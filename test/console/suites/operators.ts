@@ -127,8 +127,15 @@ export function operators(shared: ConsoleStack): void {
       expect(await seriousFaults(page)).toEqual([]);
 
       await goTo(page, 'Pools');
-      await page.getByText('Of a deployment').waitFor();
+      const holder = page.getByRole('link', { name: 'portraits · a test', exact: true });
+      await holder.waitFor();
       expect(await seriousFaults(page)).toEqual([]);
+      await goTo(page, 'Overview');
+      await page.getByRole('table', { name: 'Queues' }).waitFor();
+      await holder.waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await goTo(page, 'Workers');
+      await page.getByRole('option', { name: /^portraits · a test \(/ }).waitFor({ state: 'attached' });
       await goTo(page, 'Deployments');
       await page.getByText('portraits', { exact: true }).waitFor();
       await press(page, 'Stop');

@@ -7,6 +7,9 @@ const PoolSchema = z
     id: z.string(),
     engine: z.string(),
     deployment_id: z.uuid().nullable().meta({ description: 'Null for a pool that all accounts share.' }),
+    deployment_name: z.string().nullable(),
+    account_id: z.uuid().nullable().meta({ description: "The deployment's account." }),
+    account_name: z.string().nullable(),
     node_count: z
       .int()
       .nullable()

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Ago } from '../../../src/ui/display/time';
 import type { Failure } from '../api/jobs';
-import { AccountLink, JobLink, PoolLink } from '../parts/links';
+import { AccountLink, JobLink, PoolName } from '../parts/links';
 import { Rows, type Column } from '../parts/rows';
 
 const COLUMNS: readonly Column<Failure>[] = [
@@ -20,7 +20,7 @@ const COLUMNS: readonly Column<Failure>[] = [
         </span>
       ),
   },
-  { name: 'Pool', cell: ({ pool }) => <PoolLink id={pool} /> },
+  { name: 'Pool', cell: ({ pool }) => <PoolName id={pool} /> },
   { name: 'Account', cell: ({ account_id }) => <AccountLink id={account_id} /> },
   { name: 'Attempts', right: true, cell: ({ attempts }) => attempts },
   { name: 'Failed', right: true, cell: ({ completed_at, created_at }) => <Ago at={completed_at ?? created_at} /> },

@@ -10,7 +10,7 @@ import { JobStatusSign } from '../../../src/ui/display/status';
 import { Ago } from '../../../src/ui/display/time';
 import { formatCredits, formatDuration, shortId } from '../../../src/ui/format';
 import { jobQuery, type OperatedJob } from '../api/jobs';
-import { AccountLink, PoolLink } from '../parts/links';
+import { AccountLink, PoolName } from '../parts/links';
 import { Updated } from '../parts/updated';
 import { JobActions } from './job-actions';
 import { Attempts, Transitions } from './job-history';
@@ -35,7 +35,7 @@ export function JobPage(): ReactNode {
       }
       actions={job && <JobActions job={job} />}
     >
-      {query.isError && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isError && <ErrorNote error={query.error} onRetry={() => query.refetch()} />}
       {query.isPending && <Skeleton lines={8} />}
       {job !== undefined && (
         <>
@@ -71,7 +71,7 @@ function JobFacts({ job }: { job: OperatedJob }): ReactNode {
         <AccountLink id={job.account_id} />
       </Fact>
       <Fact name="Pool">
-        <PoolLink id={job.pool} />
+        <PoolName id={job.pool} />
       </Fact>
       <Fact name="Surface">{job.surface}</Fact>
       <Fact name="Delivery">{job.delivery}</Fact>

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { Button } from '../../../src/ui/controls/button';
 import { Sign } from '../../../src/ui/display/status';
 import type { Queue } from '../api/overview';
-import { PoolLink } from '../parts/links';
+import { PoolName } from '../parts/links';
 import { Rows, type Column } from '../parts/rows';
 import { waited } from '../parts/waited';
 
@@ -12,9 +12,14 @@ const COLUMNS: readonly Column<Queue>[] = [
   {
     name: 'Pool',
     cell: ({ pool, stopped }) => (
-      <span>
-        <PoolLink id={pool} /> {stopped && <Sign tone="rest">Stopped</Sign>}
-      </span>
+      <div className="stack">
+        <PoolName id={pool} />
+        {stopped && (
+          <span className="small">
+            <Sign tone="rest">Stopped</Sign>
+          </span>
+        )}
+      </div>
     ),
   },
   { name: 'Waiting', right: true, cell: ({ waiting }) => waiting.toLocaleString() },

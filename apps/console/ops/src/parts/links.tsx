@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { shortId } from '../../../src/ui/format';
+import { holderOf, poolsQuery } from '../api/pools';
 
 /** A job by its id. */
 export function JobLink({ id }: { id: string }): ReactNode {
@@ -26,5 +28,21 @@ export function PoolLink({ id }: { id: string }): ReactNode {
     <Link to="/workers" search={{ pool: id }} title={id}>
       {id.length > 20 ? shortId(id) : id}
     </Link>
+  );
+}
+
+/** A pool, and whose it is below its id: of a deployment the id alone says nothing. */
+export function PoolName({ id }: { id: string }): ReactNode {
+  const { data: pool } = useQuery({ ...poolsQuery, select: (pools) => pools.find((known) => known.id === id) });
+  const holder = pool === undefined ? null : holderOf(pool);
+  return (
+    <div className="stack">
+      <PoolLink id={id} />
+      {holder !== null && pool?.account_id && (
+        <Link to="/accounts/$accountId" params={{ accountId: pool.account_id }} className="small soft">
+          {holder}
+        </Link>
+      )}
+    </div>
   );
 }

@@ -9,7 +9,7 @@ import { formatDuration } from '../../../src/ui/format';
 import { queuesQuery, type Queue } from '../api/overview';
 import { poolsQuery, type Pool } from '../api/pools';
 import { workersQuery, type Worker } from '../api/workers';
-import { PoolLink } from '../parts/links';
+import { PoolName } from '../parts/links';
 import { Rows, type Column } from '../parts/rows';
 import { Updated } from '../parts/updated';
 import { waited } from '../parts/waited';
@@ -27,11 +27,13 @@ const COLUMNS: readonly Column<PoolRow>[] = [
     name: 'Pool',
     cell: ({ id, deployment_id: deployment, queue }) => (
       <div className="stack">
-        <PoolLink id={id} />
-        <span className="small faint">
-          {deployment === null ? 'Shared' : 'Of a deployment'}{' '}
-          {queue?.stopped === true && <Sign tone="rest">Stopped</Sign>}
-        </span>
+        <PoolName id={id} />
+        {deployment === null && <span className="small faint">Shared</span>}
+        {queue?.stopped === true && (
+          <span className="small">
+            <Sign tone="rest">Stopped</Sign>
+          </span>
+        )}
       </div>
     ),
   },
@@ -60,7 +62,7 @@ export function PoolsPage(): ReactNode {
   const rows = rowsOf(pools.data ?? [], queues.data ?? [], workers.data ?? []);
   return (
     <Page title="Pools" beside={<Updated of={[pools, queues, workers]} />}>
-      {pools.isError && <ErrorNote error={pools.error} onRetry={() => void pools.refetch()} />}
+      {pools.isError && <ErrorNote error={pools.error} onRetry={() => pools.refetch()} />}
       {pools.isPending && <Skeleton lines={6} />}
       {pools.isSuccess && rows.length === 0 && (
         <Empty icon="usage" title="No pools yet">

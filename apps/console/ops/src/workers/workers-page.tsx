@@ -6,9 +6,10 @@ import { Empty } from '../../../src/ui/display/empty';
 import { ErrorNote } from '../../../src/ui/display/error-note';
 import { Skeleton } from '../../../src/ui/display/skeleton';
 import { Ago } from '../../../src/ui/display/time';
-import { poolsQuery } from '../api/pools';
+import { shortId } from '../../../src/ui/format';
+import { holderOf, poolsQuery, type Pool } from '../api/pools';
 import { workersQuery, type Worker } from '../api/workers';
-import { JobLink, PoolLink } from '../parts/links';
+import { JobLink, PoolName } from '../parts/links';
 import { Rows, type Column } from '../parts/rows';
 import { Updated } from '../parts/updated';
 import { DrainWorker } from './drain-worker';
@@ -29,7 +30,7 @@ const COLUMNS: readonly Column<Worker>[] = [
       </div>
     ),
   },
-  { name: 'Pool', cell: ({ pool }) => <PoolLink id={pool} /> },
+  { name: 'Pool', cell: ({ pool }) => <PoolName id={pool} /> },
   {
     name: 'Runs',
     cell: ({ running_jobs: jobs, capacity }) => (
@@ -65,8 +66,8 @@ export function WorkersPage(): ReactNode {
   const list = workers.data ?? [];
   return (
     <Page title="Workers" beside={<Updated of={[workers]} />}>
-      <Filters pools={pools.data?.map(({ id }) => id) ?? []} />
-      {workers.isError && <ErrorNote error={workers.error} onRetry={() => void workers.refetch()} />}
+      <Filters pools={pools.data ?? []} />
+      {workers.isError && <ErrorNote error={workers.error} onRetry={() => workers.refetch()} />}
       {workers.isPending && <Skeleton lines={6} />}
       {workers.isSuccess && list.length === 0 && (
         <Empty icon="again" title="No live worker">
@@ -81,7 +82,7 @@ export function WorkersPage(): ReactNode {
   );
 }
 
-function Filters({ pools }: { pools: string[] }): ReactNode {
+function Filters({ pools }: { pools: Pool[] }): ReactNode {
   const { pool, stopped } = route.useSearch();
   const navigate = route.useNavigate();
   return (
@@ -95,9 +96,9 @@ function Filters({ pools }: { pools: string[] }): ReactNode {
         }
       >
         <option value="">All pools</option>
-        {pools.map((id) => (
-          <option key={id} value={id}>
-            {id}
+        {pools.map((known) => (
+          <option key={known.id} value={known.id}>
+            {nameOf(known)}
           </option>
         ))}
       </select>
@@ -113,4 +114,10 @@ function Filters({ pools }: { pools: string[] }): ReactNode {
       </label>
     </div>
   );
+}
+
+/** Of a deployment its name first, then the id: each version has a pool of its own. */
+function nameOf(pool: Pool): string {
+  const holder = holderOf(pool);
+  return holder === null ? pool.id : `${holder} (${shortId(pool.id)})`;
 }

@@ -1,5 +1,6 @@
-import { ANSWER_LOST, type ApiError } from '../../apps/console/src/api/api-error';
+import { ANSWER_LOST, CONSOLE_CODES, isOutage, type ApiError } from '../../apps/console/src/api/api-error';
 import { send, sendForJson } from '../../apps/console/src/api/client';
+import { ownCure } from '../../apps/console/src/ui/cures';
 import { isUnanswered, sendOnce } from '../../apps/console/src/api/idempotency-key';
 
 const ACT = { method: 'POST' } as const;
@@ -49,6 +50,27 @@ describe('a read of the console', () => {
   it('is one that may succeed later where its answer breaks off', async () => {
     answer('{"id":', 200);
     expect(await errorOf(sendForJson('/x'))).toMatchObject({ code: 'unreachable', status: 0 });
+  });
+});
+
+describe('an error that only the console knows', () => {
+  it.each(CONSOLE_CODES)('has a cure: %s', (code) => {
+    expect(ownCure(code)).toMatch(/\.$/);
+  });
+
+  it('leaves the cure of any other to the catalogue', () => {
+    expect(ownCure('forbidden')).toBeNull();
+  });
+
+  it.each([
+    ['<h1>503 Service Unavailable</h1>', 503, 'The service does not answer at present', true],
+    ['', 502, 'The service does not answer at present', true],
+    ['<h1>413 Request Entity Too Large</h1>', 413, 'refused this with 413', false],
+  ])('says of an answer that is not of the API what sent it: %p', async (body, status, text, outage) => {
+    answer(body, status);
+    const error = await errorOf(send('/x'));
+    expect(error.message).toContain(text);
+    expect(isOutage(error)).toBe(outage);
   });
 });
 

@@ -9,8 +9,8 @@ import './ui/display/records.css';
 import { createQueryClient } from './api/query-client';
 import { followAccount, sessionQuery } from './api/session';
 import { router } from './router';
-import { ErrorDocsLink, applyTheme } from './shell';
-import { DocsOfError } from './ui/display/error-note';
+import { ErrorDocsLink, StatusLink, applyTheme } from './shell';
+import { DocsOfError, OutageHelp } from './ui/display/error-note';
 import { Notices, notify } from './ui/display/notices';
 
 applyTheme();
@@ -26,7 +26,9 @@ createRoot(root).render(
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
         <DocsOfError value={(code) => <ErrorDocsLink code={code} />}>
-          <RouterProvider router={router} />
+          <OutageHelp value={<StatusLink />}>
+            <RouterProvider router={router} />
+          </OutageHelp>
         </DocsOfError>
         <Notices />
       </QueryClientProvider>

@@ -6,9 +6,13 @@ import { RouterProvider } from '@tanstack/react-router';
 import '../../src/ui/tokens.css';
 import '../../src/ui/base.css';
 import { applyTheme } from '../../src/shell/theme';
+import { OutageHelp } from '../../src/ui/display/error-note';
 import { Notices } from '../../src/ui/display/notices';
 import { queryClient } from './api/query-client';
 import { router } from './router';
+
+const WHAT_TO_CHECK =
+  'Check that an api process is ready (/health/ready on its ops port), what its log says, and that what stands in front of the ops port reaches it.';
 
 applyTheme();
 
@@ -19,7 +23,9 @@ createRoot(root).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
+        <OutageHelp value={WHAT_TO_CHECK}>
+          <RouterProvider router={router} />
+        </OutageHelp>
         <Notices />
       </QueryClientProvider>
     </CSPProvider>

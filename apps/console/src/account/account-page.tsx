@@ -38,7 +38,7 @@ export function AccountPage(): ReactNode {
           <h2 id="limits">Limits</h2>
         </div>
         {overview.data !== undefined && <LimitList account={overview.data} />}
-        {overview.isError && <ErrorNote error={overview.error} onRetry={() => void overview.refetch()} />}
+        {overview.isError && <ErrorNote error={overview.error} onRetry={() => overview.refetch()} />}
         {readable && overview.isPending && <Skeleton lines={6} />}
         {!readable && (
           <Empty icon="limits" title="This session may not read them">

@@ -53,7 +53,7 @@ export function LabelLimits(): ReactNode {
       <div className="panel-head">
         <h2 id="label-limits">Limits by label</h2>
       </div>
-      {rules.isError && <ErrorNote error={rules.error} onRetry={() => void rules.refetch()} />}
+      {rules.isError && <ErrorNote error={rules.error} onRetry={() => rules.refetch()} />}
       {rules.data?.length === 0 && (
         <p className="label-note soft">Jobs with a label such as user=ada may use as much as the account.</p>
       )}

@@ -30,7 +30,7 @@ export function SpendCaps(): ReactNode {
       <div className="panel-head">
         <h2 id="spend-caps">Spend caps</h2>
       </div>
-      {caps.isError && <ErrorNote error={caps.error} onRetry={() => void caps.refetch()} />}
+      {caps.isError && <ErrorNote error={caps.error} onRetry={() => caps.refetch()} />}
       {caps.data?.length === 0 && <p className="label-note soft">Jobs may cost as much as there are credits.</p>}
       <ul className="limits" aria-label="Spend caps">
         {caps.data?.map((cap) => (

@@ -3,6 +3,10 @@ import type { NodeErrors } from '@millrace/contracts';
 /** The code of an act that was sent, and to which no answer arrived that says what became of it: it may have been done. */
 export const ANSWER_LOST = 'answer_lost';
 
+/** The codes that the console itself gives to what the API did not answer. */
+export const CONSOLE_CODES = ['no_envelope', 'unreachable', ANSWER_LOST] as const;
+export type ConsoleCode = (typeof CONSOLE_CODES)[number];
+
 /** An answer of the API that is no success: its envelope (contract, 7.1), or what stands for it when none arrived. */
 export class ApiError extends Error {
   constructor(
@@ -44,9 +48,22 @@ export async function readError(response: Response): Promise<ApiError> {
     };
     return new ApiError(response.status, error.code, error.message, error.details ?? null, retryAfterS, requestId);
   } catch {
-    const message = `The server answered ${response.status} without saying why.`;
-    return new ApiError(response.status, 'no_envelope', message, null, retryAfterS, requestId);
+    return withoutEnvelope(response.status, retryAfterS, requestId);
   }
+}
+
+/** The error of an answer that is not of the API: a proxy in front of it, or the storage of an upload, sent it. */
+export function withoutEnvelope(status: number, retryAfterS: number | null, requestId: string | null): ApiError {
+  const message =
+    status >= 500
+      ? `The service does not answer at present: a proxy in front of it, or its storage, answered ${status}.`
+      : `A proxy in front of the service, or its storage, refused this with ${status}.`;
+  return new ApiError(status, 'no_envelope', message, null, retryAfterS, requestId);
+}
+
+/** Whether the service failed as a whole or could not be reached: what its status page is for. */
+export function isOutage({ status, code }: ApiError): boolean {
+  return status >= 500 || code === 'unreachable';
 }
 
 /** What stands over an error: that an act failed is not known where its answer was lost. */

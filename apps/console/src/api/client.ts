@@ -84,7 +84,7 @@ function isAct({ method = 'GET', onlyReads }: RequestOptions): boolean {
 }
 
 function unreachable(): ApiError {
-  return new ApiError(0, 'unreachable', 'The service cannot be reached. Check the connection; this page tries again.');
+  return new ApiError(0, 'unreachable', 'The service cannot be reached.');
 }
 
 /** Send a request and read its JSON. @throws ApiError */

@@ -1,4 +1,5 @@
 import { MutationCache, QueryCache, QueryClient, replaceEqualDeep, type QueryKey } from '@tanstack/react-query';
+import { keepErrors } from './keep-errors';
 import { keepLinks } from './keep-links';
 import { ANSWER_LOST, ApiError } from './api-error';
 
@@ -45,6 +46,7 @@ export function createQueryClient(sessionKey: QueryKey): QueryClient {
       },
     },
   });
+  keepErrors(client.getQueryCache());
   return client;
 }
 

@@ -32,7 +32,7 @@ export function AssetPicker({ contentType, onPick, onClose }: AssetPickerProps):
         <option value="upload">Uploads</option>
         <option value="output">Outputs of jobs</option>
       </select>
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Skeleton lines={4} />}
       {list.isSuccess && assets.length === 0 && !list.hasNextPage && <p className="soft">There is no such file yet.</p>}
       <ul className="asset-picker" aria-label="Files">

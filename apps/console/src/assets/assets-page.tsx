@@ -44,9 +44,7 @@ export function AssetsPage(): ReactNode {
       <Page title="Assets" actions={upload}>
         <AssetFilters search={filters} />
         <UploadList uploads={uploads} onClear={clear} />
-        {list.isError && !list.isFetchNextPageError && (
-          <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
-        )}
+        {list.isError && !list.isFetchNextPageError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
         {list.isPending && <Skeleton lines={8} />}
         {list.isSuccess && assets.length === 0 && <NothingShown filters={filters} />}
         {assets.length > 0 && (
@@ -58,7 +56,7 @@ export function AssetsPage(): ReactNode {
           />
         )}
         {list.isFetchNextPageError && (
-          <ErrorNote error={list.error} onRetry={onMore} title="Older files could not be read" />
+          <ErrorNote error={list.error} onRetry={() => fetchNextPage()} title="Older files could not be read" />
         )}
         {list.hasNextPage && !foundLast && (
           <Button busy={list.isFetchingNextPage} onClick={onMore}>

@@ -33,7 +33,7 @@ export function BatchJobs({ batch, place, status }: BatchJobsProps): ReactNode {
         <StatusTabs batch={batch} place={place} status={status} />
       </div>
       {list.isPending && <Skeleton lines={6} />}
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isSuccess && jobs.length === 0 && <p className="panel-text soft">No job is in this state now.</p>}
       {jobs.length > 0 && (
         <ul aria-label="Jobs of the batch">

@@ -40,7 +40,7 @@ export function BatchPage(): ReactNode {
       beside={batch && <BatchSign batch={batch} />}
       actions={batch && <BatchActions batch={batch} place={place} mayWrite={mayWrite} />}
     >
-      {query.isError && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isError && <ErrorNote error={query.error} onRetry={() => query.refetch()} />}
       {query.isPending && <Skeleton lines={6} />}
       {batch && (
         <>

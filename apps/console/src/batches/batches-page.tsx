@@ -29,7 +29,7 @@ export function BatchesPage(): ReactNode {
       <div className="filter-bar" role="search" aria-label="Filter batches">
         <DeploymentFilter value={deployment} onChange={(chosen) => void navigate({ search: searchOf(chosen) })} />
       </div>
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Skeleton lines={6} />}
       {list.isSuccess && batches.length === 0 && (
         <Empty icon="batches" title="No batches yet">

@@ -43,7 +43,7 @@ export function ClassForm({ title, verb, busy, refusal, onSubmit, onClose, child
       }
     >
       {classes.isPending && <Skeleton lines={4} />}
-      {classes.isError && <ErrorNote error={classes.error} onRetry={() => void classes.refetch()} />}
+      {classes.isError && <ErrorNote error={classes.error} onRetry={() => classes.refetch()} />}
       {classes.isSuccess && offered.length === 0 && <NoClasses />}
       {offered.length > 0 && (
         <form id={form} className="deployment-form" onSubmit={submit}>

@@ -34,7 +34,7 @@ function Changes({ id }: { id: string }): ReactNode {
     ...deploymentChangesQuery(id),
     refetchOnMount: 'always',
   });
-  if (isError) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (isError) return <ErrorNote error={error} onRetry={() => refetch()} />;
   if (isPending) return <Skeleton lines={3} />;
   return (
     <>

@@ -28,7 +28,7 @@ export function DeploymentStarts({ id }: { id: string }): ReactNode {
 
 function Phases({ id }: { id: string }): ReactNode {
   const { data, error, isError, isPending, refetch } = useQuery(deploymentStartsQuery(id));
-  if (isError) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (isError) return <ErrorNote error={error} onRetry={() => refetch()} />;
   if (isPending) return <Skeleton lines={2} />;
   const [latest] = data.starts;
   if (data.typical === null || latest === undefined)

@@ -35,7 +35,7 @@ export function DeploymentVersions(props: DeploymentVersionsProps): ReactNode {
 
 function Versions({ deployment, mayWrite }: DeploymentVersionsProps): ReactNode {
   const { data, error, isError, isPending, refetch } = useQuery(deploymentVersionsQuery(deployment.id));
-  if (isError) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (isError) return <ErrorNote error={error} onRetry={() => refetch()} />;
   if (isPending) return <Skeleton lines={3} />;
   const live = data.filter((version) => version.live);
   return (

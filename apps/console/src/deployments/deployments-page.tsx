@@ -25,7 +25,7 @@ export function DeploymentsPage(): ReactNode {
   );
   return (
     <Page title="Deployments" actions={mayWrite && deployments.length > 0 ? create : undefined}>
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Skeleton lines={6} />}
       {list.isSuccess && deployments.length === 0 && (
         <Empty icon="deployments" title="No deployments yet">

@@ -18,7 +18,7 @@ export function ModelChoice(props: ModelChoiceProps): ReactNode {
 
 function Choice({ chosen, onChoose }: ModelChoiceProps): ReactNode {
   const { data = [], error, isError, refetch } = useQuery(modelsQuery);
-  if (isError) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (isError) return <ErrorNote error={error} onRetry={() => refetch()} />;
   if (data.length === 0) return null;
   const paths = new Set(chosen.map(pathOf));
   const turn = ({ folder, name }: LibraryModel, isChosen: boolean): void => {

@@ -37,7 +37,7 @@ export function DocsScreen(): ReactNode {
     <div className="docs">
       <DocsNavigation slug={slug} />
       <div className="docs-page">
-        {page.isError && <ErrorNote error={page.error} onRetry={() => void page.refetch()} />}
+        {page.isError && <ErrorNote error={page.error} onRetry={() => page.refetch()} />}
         {page.isPending && <Skeleton lines={12} />}
         {page.data && <DocsArticle page={page.data} />}
       </div>

@@ -58,7 +58,7 @@ export function DocsSearch(): ReactNode {
           onKeyDown={onKeyDown}
         />
       </label>
-      {search.isError && <ErrorNote error={search.error} onRetry={() => void search.refetch()} />}
+      {search.isError && <ErrorNote error={search.error} onRetry={() => search.refetch()} />}
       <ul id="docs-found" role="listbox" aria-label="Found in the docs" hidden={!isOpen}>
         {found.map(({ id, title, page, start }, index) => (
           <li

@@ -56,7 +56,7 @@ export function JobPage(): ReactNode {
       }
       actions={job && <JobActions job={job} place={place} />}
     >
-      {query.isError && !isSought && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isError && !isSought && <ErrorNote error={query.error} onRetry={() => query.refetch()} />}
       {(query.isPending || isSought) && <Skeleton lines={8} />}
       {job && <Content job={job} place={place} stream={stream} />}
     </Page>

@@ -49,9 +49,7 @@ export function JobsPage(): ReactNode {
       }
     >
       <FilterBar search={search} />
-      {list.isError && !list.isFetchNextPageError && (
-        <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
-      )}
+      {list.isError && !list.isFetchNextPageError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Skeleton lines={8} />}
       {list.isSuccess && jobs.length === 0 && (filtered ? <NoMatch /> : <FirstRequest mayWrite={mayWrite} />)}
       {jobs.length > 0 && (
@@ -67,7 +65,7 @@ export function JobsPage(): ReactNode {
         />
       )}
       {list.isFetchNextPageError && (
-        <ErrorNote error={list.error} onRetry={() => void list.fetchNextPage()} title="Older jobs could not be read" />
+        <ErrorNote error={list.error} onRetry={() => list.fetchNextPage()} title="Older jobs could not be read" />
       )}
     </Page>
   );

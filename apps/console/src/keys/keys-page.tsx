@@ -55,7 +55,7 @@ function Keys(): ReactNode {
   );
   return (
     <Page title="API keys" actions={create}>
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Skeleton lines={6} />}
       {list.isSuccess && keys.length === 0 && (
         <Empty icon="keys" title="No keys yet">

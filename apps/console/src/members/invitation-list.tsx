@@ -23,7 +23,7 @@ export function InvitationList({ isOwner }: { isOwner: boolean }): ReactNode {
       <div className="panel-head">
         <h2 id="invitations">Invitations</h2>
       </div>
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {withdraw.isError && <ErrorNote error={withdraw.error} title="The invitation was not taken back" />}
       {invitations.length > 0 && (
         <div role="table" aria-labelledby="invitations">

@@ -26,7 +26,7 @@ export function MemberList({ isOwner }: { isOwner: boolean }): ReactNode {
       <div className="panel-head">
         <h2 id="members">People</h2>
       </div>
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Skeleton lines={3} />}
       {list.isSuccess && members.length === 0 && (
         <p className="panel-text soft">

@@ -33,7 +33,7 @@ export function SessionList(): ReactNode {
           </Button>
         )}
       </div>
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {end.isError && <ErrorNote error={end.error} title="The session has not ended" />}
       {endOthers.isError && <ErrorNote error={endOthers.error} title="The other sessions have not ended" />}
       {list.isPending && <Skeleton lines={3} />}

@@ -61,7 +61,7 @@ export function ModelsPage(): ReactNode {
   return (
     <Page title="Models" actions={mayWrite ? actions : undefined}>
       <UploadList uploads={uploads} onClear={clear} />
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Skeleton lines={4} />}
       {list.isSuccess && models.length === 0 && <NoModels mayWrite={mayWrite} />}
       {models.length > 0 && (

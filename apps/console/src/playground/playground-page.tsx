@@ -42,7 +42,7 @@ export function PlaygroundPage(): ReactNode {
   return (
     <Page title="New job" actions={text !== null && <Button onClick={reset}>Another graph</Button>}>
       {before.isError && <ErrorNote error={before.error} title="The graph of that job could not be read" />}
-      {classes.isError && <ErrorNote error={classes.error} onRetry={() => void classes.refetch()} />}
+      {classes.isError && <ErrorNote error={classes.error} onRetry={() => classes.refetch()} />}
       {asset.isError && <ErrorNote error={asset.error} title="The file could not be read" />}
       {text === null && reading && <Skeleton lines={6} />}
       {text === null && !reading && <GraphIntake asset={asset.data} onGraph={take} />}

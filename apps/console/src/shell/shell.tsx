@@ -34,7 +34,7 @@ export function Shell(): ReactNode {
   if (session.data === undefined) {
     return (
       <main className="opening">
-        <ErrorNote error={session.error} onRetry={() => void session.refetch()} title="The console could not sign in" />
+        <ErrorNote error={session.error} onRetry={() => session.refetch()} title="The console could not sign in" />
       </main>
     );
   }

@@ -1,4 +1,17 @@
 import { useEffect, useState } from 'react';
+import type { ConsoleCode } from '../api/api-error';
+
+/** What to do about what the console itself found. */
+const OWN_CURES: Record<ConsoleCode, string> = {
+  no_envelope: 'Try again in a moment. If it lasts, ask who runs the service, and say the number and the time.',
+  unreachable: 'Check the connection, then try again. If everything else can be reached, the service may be away.',
+  answer_lost: 'This page reads again what it shows: see there whether it was done, and repeat it only if it was not.',
+};
+
+/** What to do about an error that only the console knows; null for a code of the contract. */
+export function ownCure(code: string): string | null {
+  return Object.entries(OWN_CURES).find(([own]) => own === code)?.[1] ?? null;
+}
 
 /** What the caller can do about an error code, from the catalogues of the contract; null for a code that they do not have, and until they are loaded. */
 export function useCure(code: string): string | null {

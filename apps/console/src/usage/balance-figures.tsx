@@ -10,9 +10,7 @@ export function BalanceFigures(): ReactNode {
   const balance = useQuery(balanceQuery);
   if (balance.isPending) return <Skeleton lines={2} />;
   if (balance.data === undefined) {
-    return (
-      <ErrorNote error={balance.error} onRetry={() => void balance.refetch()} title="The balance could not be read" />
-    );
+    return <ErrorNote error={balance.error} onRetry={() => balance.refetch()} title="The balance could not be read" />;
   }
   const { available_micros, held_micros } = balance.data;
   return (

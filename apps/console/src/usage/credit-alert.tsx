@@ -25,7 +25,7 @@ export function CreditAlert(): ReactNode {
     },
   });
   if (alert.data === undefined) {
-    return alert.isError ? <ErrorNote error={alert.error} onRetry={() => void alert.refetch()} /> : null;
+    return alert.isError ? <ErrorNote error={alert.error} onRetry={() => alert.refetch()} /> : null;
   }
   const below = amountOf(text ?? undefined, alert.data);
   const isFit = below !== null && below >= 0 && below <= MOST_MICROS;

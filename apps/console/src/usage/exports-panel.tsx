@@ -41,7 +41,7 @@ export function ExportsPanel(): ReactNode {
           </Button>
         )}
       </div>
-      {error !== null && <ErrorNote error={error} onRetry={() => void days.refetch()} />}
+      {error !== null && <ErrorNote error={error} onRetry={() => days.refetch()} />}
       {place !== null && <Destination destination={place} deliveries={deliveries.data ?? []} mayWrite={mayWrite} />}
       <p className="table-note soft">
         Usage and ledger of each day as CSV, in the columns of FOCUS:{' '}

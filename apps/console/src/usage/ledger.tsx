@@ -33,7 +33,7 @@ export function Ledger(): ReactNode {
         </Button>
       </div>
       {list.isPending && <Skeleton lines={5} />}
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isSuccess && transactions.length === 0 && (
         <p className="table-note soft">No credits were granted, bought or used yet.</p>
       )}

@@ -19,7 +19,7 @@ export function UsagePanel({ days, by, measure }: UsagePanelProps): ReactNode {
   const { data: report, ...query } = useQuery(usageQuery(days, by));
   if (query.isPending) return <Skeleton lines={6} />;
   if (report === undefined) {
-    return <ErrorNote error={query.error} onRetry={() => void query.refetch()} title="Usage could not be read" />;
+    return <ErrorNote error={query.error} onRetry={() => query.refetch()} title="Usage could not be read" />;
   }
   if (report.total.jobs === 0) {
     return (

@@ -36,7 +36,7 @@ export function MessageLog({ endpointId, state, mayWrite }: MessageLogProps): Re
         )}
       </div>
       {list.isPending && <Skeleton lines={5} />}
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isSuccess && messages.length === 0 && (
         <p className="panel-text soft">{nothingIn(state, list.hasNextPage)}</p>
       )}

@@ -45,7 +45,7 @@ export function WebhookPage(): ReactNode {
       beside={endpoint && <EndpointSign endpoint={endpoint} />}
       actions={endpoint && mayWrite && <EndpointActions endpoint={endpoint} />}
     >
-      {query.isError && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isError && <ErrorNote error={query.error} onRetry={() => query.refetch()} />}
       {query.isPending && <Skeleton lines={6} />}
       {endpoint && (
         <>

@@ -28,7 +28,7 @@ export function WebhooksPage(): ReactNode {
   );
   return (
     <Page title="Webhooks" actions={mayWrite && endpoints.length > 0 ? create : undefined}>
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Skeleton lines={4} />}
       {list.isSuccess && endpoints.length === 0 && (
         <Empty icon="webhooks" title="No endpoints yet">

@@ -37,7 +37,7 @@ export function AccountPage(): ReactNode {
       }
       actions={account && <Suspend account={account} />}
     >
-      {query.isError && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isError && <ErrorNote error={query.error} onRetry={() => query.refetch()} />}
       {query.isPending && <Skeleton lines={6} />}
       {account !== undefined && (
         <>
@@ -103,7 +103,7 @@ function Credits({ accountId }: { accountId: string }): ReactNode {
         {mayAdjust && <Button onClick={() => setAdjusting(true)}>Grant or take back</Button>}
       </div>
       <div className="panel-body">
-        {balance.isError && <ErrorNote error={balance.error} onRetry={() => void balance.refetch()} />}
+        {balance.isError && <ErrorNote error={balance.error} onRetry={() => balance.refetch()} />}
         {balance.data !== undefined && (
           <Facts>
             <Fact name="Available" lead>

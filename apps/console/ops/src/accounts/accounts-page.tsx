@@ -68,7 +68,7 @@ export function AccountsPage(): ReactNode {
           onChange={(event) => find(event.target.value)}
         />
       </div>
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Skeleton lines={6} />}
       {list.isSuccess && accounts.length === 0 && (
         <Empty icon="person" title={name === '' ? 'No accounts yet' : 'No account has this in its name'}>

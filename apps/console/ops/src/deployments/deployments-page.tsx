@@ -53,7 +53,7 @@ export function DeploymentsPage(): ReactNode {
   const deployments = list.data?.pages.flatMap((page) => page.deployments) ?? [];
   return (
     <Page title="Deployments" beside={<Updated of={[list]} />}>
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Skeleton lines={6} />}
       {list.isSuccess && deployments.length === 0 && (
         <Empty icon="deployments" title="No deployments">

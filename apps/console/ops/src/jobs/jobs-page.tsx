@@ -18,7 +18,7 @@ export function JobsPage(): ReactNode {
     <Page title="Jobs" beside={<Updated of={[list]} />}>
       <FindJob />
       <h2>Failed jobs, the latest submitted first</h2>
-      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => list.refetch()} />}
       {list.isPending && <Skeleton lines={6} />}
       {list.isSuccess && failures.length === 0 && (
         <Empty icon="check" title="No job has failed">

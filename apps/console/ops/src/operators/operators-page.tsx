@@ -45,7 +45,7 @@ export function OperatorsPage(): ReactNode {
         )
       }
     >
-      {tokens.isError && <ErrorNote error={tokens.error} onRetry={() => void tokens.refetch()} />}
+      {tokens.isError && <ErrorNote error={tokens.error} onRetry={() => tokens.refetch()} />}
       {tokens.isPending && <Skeleton lines={4} />}
       {tokens.data?.length === 0 && (
         <Empty icon="person" title="No operator tokens yet">

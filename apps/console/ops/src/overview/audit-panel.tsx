@@ -25,7 +25,7 @@ export function AuditPanel(): ReactNode {
         </Button>
       </div>
       <div className="panel-body">
-        {last.isError && <ErrorNote error={last.error} onRetry={() => void last.refetch()} />}
+        {last.isError && <ErrorNote error={last.error} onRetry={() => last.refetch()} />}
         {run.isError && <ErrorNote error={run.error} title="The audit did not run" />}
         {last.data === null && !run.isPending && (
           <p className="soft">

@@ -27,7 +27,7 @@ export function OverviewPage(): ReactNode {
   const fault = [queues, workers, failures].find(({ isError }) => isError);
   return (
     <Page title="Overview" beside={<Updated of={[queues, workers, failures]} />}>
-      {fault !== undefined && <ErrorNote error={fault.error} onRetry={() => void fault.refetch()} />}
+      {fault !== undefined && <ErrorNote error={fault.error} onRetry={() => fault.refetch()} />}
       {(queues.isLoading || workers.isLoading) && <Skeleton lines={4} />}
       {queues.data !== undefined && workers.data !== undefined && (
         <>

@@ -1,4 +1,4 @@
-import { ApiError } from '../api-error';
+import { ApiError, withoutEnvelope } from '../api-error';
 
 interface BytesRequest {
   method: 'POST' | 'PUT';
@@ -34,6 +34,7 @@ export function sendBytes<T>({ method, url, body, headers = {}, onSent }: BytesR
 
 function errorOf(request: XMLHttpRequest): ApiError {
   const { error } = (request.response ?? {}) as { error?: { code: string; message: string } };
-  const message = error?.message ?? `The server answered ${request.status} without saying why.`;
-  return new ApiError(request.status, error?.code ?? 'no_envelope', message);
+  return error === undefined
+    ? withoutEnvelope(request.status, null, null)
+    : new ApiError(request.status, error.code, error.message);
 }

@@ -47,8 +47,8 @@ afterAll(async () => {
 });
 
 /** Sign in at the provider, who asks for a name and then for consent, and back. */
-async function signIn(who: string): Promise<Page> {
-  const page = await browser.open(`${api.opsUrl}/console/ops/`);
+async function signIn(who: string, path = ''): Promise<Page> {
+  const page = await browser.open(`${api.opsUrl}/console/ops/${path}`);
   await page.getByRole('link', { name: 'Sign in with your organisation' }).click();
   await page.locator('input[name=login]').fill(who);
   await page.locator('input[name=password]').fill('x');
@@ -83,6 +83,16 @@ it(
       details: { reason: 'Ticket 4711' },
       address: expect.stringContaining('127.0.0.1') as string,
     });
+  },
+  LIMIT_MS,
+);
+
+it(
+  'who signs in goes on at the same place',
+  async () => {
+    const page = await signIn('vera', 'workers?stopped=true');
+    await page.getByRole('heading', { name: 'Workers', exact: true }).waitFor();
+    expect(page.url()).toBe(`${api.opsUrl}/console/ops/workers?stopped=true`);
   },
   LIMIT_MS,
 );

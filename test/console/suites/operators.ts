@@ -182,6 +182,14 @@ export function operators(shared: ConsoleStack): void {
       await stack.test.database.models.operatorSession.updateMany({ data: { expiresAt: new Date(0) } });
       await title(page, 'Operators');
       expect(page.url()).toBe(browser.operatorsAddress('/workers'));
+      await page.getByText('Your session has ended.').waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.getByLabel('Admin token').fill(stack.env['MILLRACE_ADMIN_TOKEN'] ?? '');
+      await press(page, 'Sign in');
+      await title(page, 'Workers');
+      await press(page, 'Sign out');
+      await title(page, 'Operators');
+      expect(await page.getByText('Your session has ended.').count()).toBe(0);
     });
 
     it('is shown on a phone, with a thousand workers of which few are drawn', async () => {

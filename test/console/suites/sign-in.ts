@@ -9,6 +9,7 @@ let browser: ConsoleBrowser;
 const KEYS = '/platform/v1/api-keys';
 const clientOf = (key: string): ApiClient => new ApiClient(stack.publicUrl, key);
 
+const ENDED = 'Your session has ended.';
 const SIGN_IN = { name: 'Sign in', exact: true };
 
 /** Sessions: by a link, and by a key. */
@@ -28,6 +29,7 @@ export function signIn(shared: ConsoleStack): void {
       await page.locator('button.account').click();
       await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
       await page.getByRole('heading', SIGN_IN).waitFor();
+      expect(await page.getByText(ENDED).count()).toBe(0);
       await page.reload();
       await page.getByRole('heading', SIGN_IN).waitFor();
     });
@@ -43,6 +45,34 @@ export function signIn(shared: ConsoleStack): void {
       await key.fill(account.apiKey);
       await page.getByRole('button', SIGN_IN).click();
       await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+    });
+
+    it('a link that counts no more says how to get another one', async () => {
+      const page = await browser.openSignedIn(account, '/jobs');
+      const link = await browser.linkTo(account.id);
+      const other = await browser.open(`/#link=${link}`);
+      await join(other);
+      await page.context().clearCookies();
+      await page.goto('about:blank');
+      await page.goto(browser.address(`/#link=${link}`));
+      await page.getByRole('heading', { name: 'This link signs nobody in', level: 1 }).waitFor();
+      await page.getByText('Ask for a new link under “Sign in by mail”, and open it in this browser.').waitFor();
+      expect(await page.getByText('Authorization').count()).toBe(0);
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Sign in in another way' }).click();
+      await page.getByText('Sign in by mail').waitFor();
+    });
+
+    it('a session that ended says so, and the same screen follows the next one', async () => {
+      const page = await browser.openSignedIn(account, '/keys');
+      await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+      await stack.test.database.models.consoleSession.deleteMany({ where: { accountId: account.id } });
+      await page.getByRole('alert').getByText(ENDED).waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.getByLabel('API key').fill(account.apiKey);
+      await page.getByRole('button', SIGN_IN).click();
+      await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+      expect(await page.getByText(ENDED).count()).toBe(0);
     });
 
     it('a tab never acts in another account than it shows', async () => {

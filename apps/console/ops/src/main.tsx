@@ -10,11 +10,13 @@ import { OutageHelp } from '../../src/ui/display/error-note';
 import { Notices } from '../../src/ui/display/notices';
 import { queryClient } from './api/query-client';
 import { router } from './router';
+import { returnToPlace } from './shell/kept-place';
 
 const WHAT_TO_CHECK =
   'Check that an api process is ready (/health/ready on its ops port), what its log says, and that what stands in front of the ops port reaches it.';
 
 applyTheme();
+returnToPlace();
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element for the console.');

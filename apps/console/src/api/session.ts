@@ -50,6 +50,9 @@ export async function signOut(where: 'here' | 'everywhere'): Promise<void> {
 /** Taken when the page is loaded: the router's first redirect drops what stands behind the `#`. */
 const linkOfAddress = takeLink();
 
+/** What stood behind the `#` of the address. Null: nothing that signs in. */
+export const kindOfLink = linkOfAddress === null ? null : 'link' in linkOfAddress ? 'link' : 'invitation';
+
 /** The session of this browser. Null: sign in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],

@@ -12,6 +12,7 @@ import { Navigation } from './navigation';
 import { Palette } from './palette';
 import { Offer } from './offer';
 import { ReaderFrame } from './reader-frame';
+import { useEnded } from './session-ended';
 import { SessionContext } from './session-context';
 import { SignIn } from './sign-in';
 import './shell.css';
@@ -24,12 +25,21 @@ export function Shell(): ReactNode {
   const offer = useQuery(offerQuery);
   // A link may sign in: who is signed in is read after that.
   const session = useQuery({ ...sessionQuery, enabled: !offer.isPending });
+  const ended = useEnded(session.data);
   const { data: asked } = useQuery(askedQuery);
   // Of the page that is shown: the address changes before it does.
   const isDocs = useRouterState({ select: ({ matches }) => DOCS.test(matches.at(-1)?.pathname ?? '') });
   if (session.isPending) return <Opening />;
   if (offer.data !== null && !leavesNothing(session.data ?? null, offer.data))
-    return <Offer offer={offer.data} error={offer.error} asked={asked} left={session.data?.account ?? null} />;
+    return (
+      <Offer
+        offer={offer.data}
+        error={offer.error}
+        onRetry={() => offer.refetch()}
+        asked={asked}
+        left={session.data?.account ?? null}
+      />
+    );
   if (isDocs && !session.data) return <ReaderFrame />;
   if (session.data === undefined) {
     return (
@@ -38,7 +48,7 @@ export function Shell(): ReactNode {
       </main>
     );
   }
-  if (session.data === null) return <SignIn asked={asked} />;
+  if (session.data === null) return <SignIn asked={asked} ended={ended} />;
   return (
     <SessionContext value={session.data}>
       <Frame key={session.data.account.id} />

@@ -7,6 +7,7 @@ import { CodeBlock } from '../ui/display/code-block';
 import { ErrorNote } from '../ui/display/error-note';
 import { Field } from '../ui/controls/field';
 import { Mark } from './mark';
+import { SessionEnded } from './session-ended';
 import { SignInMail } from './sign-in-mail';
 import './sign-in.css';
 
@@ -27,7 +28,7 @@ const ASKED = {
 } as const;
 
 /** Exchanges an API key, or the token of a self-hosted service, for a session. It is kept nowhere in the browser. */
-export function SignIn({ asked }: { asked: AskedCredential }): ReactNode {
+export function SignIn({ asked, ended }: { asked: AskedCredential; ended: boolean }): ReactNode {
   const { lead, label, placeholder, cure } = ASKED[asked];
   const [key, setKey] = useState('');
   const client = useQueryClient();
@@ -47,6 +48,7 @@ export function SignIn({ asked }: { asked: AskedCredential }): ReactNode {
           <h1>Sign in</h1>
           <p className="soft">{lead}</p>
         </div>
+        {ended && <SessionEnded />}
         <Field label={label} note="It becomes a session of this browser. No page can read it afterwards.">
           {(ids) => (
             <input

@@ -112,8 +112,8 @@ function ThemeChoice(): ReactNode {
 function SignOut(): ReactNode {
   const client = useQueryClient();
   const forget = (): void => {
-    // The session stays a known query: the shell reads it.
-    client.setQueryData(sessionQuery.queryKey, null);
+    // It stays a known query, which the shell reads again.
+    void client.resetQueries({ queryKey: sessionQuery.queryKey, exact: true });
     client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
   };
   const leave = (): void => {

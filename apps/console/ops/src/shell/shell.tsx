@@ -5,6 +5,7 @@ import { Mark } from '../../../src/shell/mark';
 import { Button } from '../../../src/ui/controls/button';
 import { Icon } from '../../../src/ui/controls/icon';
 import { ErrorNote } from '../../../src/ui/display/error-note';
+import { useEnded } from '../../../src/shell/session-ended';
 import { useMainFocus } from '../../../src/ui/use-main-focus';
 import { sessionQuery } from '../api/session';
 import { Navigation } from './navigation';
@@ -15,6 +16,7 @@ import './ops.css';
 /** Everything around a screen. Without a session it asks for one, and keeps the address. */
 export function Shell(): ReactNode {
   const session = useQuery(sessionQuery);
+  const ended = useEnded(session.data);
   if (session.isPending) {
     return (
       <main className="opening" aria-busy="true">
@@ -29,7 +31,7 @@ export function Shell(): ReactNode {
       </main>
     );
   }
-  return session.data === null ? <SignIn /> : <Frame />;
+  return session.data === null ? <SignIn ended={ended} /> : <Frame />;
 }
 
 function Frame(): ReactNode {

@@ -2,9 +2,11 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { asApiError } from '../../../src/api/api-error';
 import { Mark } from '../../../src/shell/mark';
+import { SessionEnded } from '../../../src/shell/session-ended';
 import { Button } from '../../../src/ui/controls/button';
 import { Field } from '../../../src/ui/controls/field';
 import { ErrorNote } from '../../../src/ui/display/error-note';
+import { keepPlace } from './kept-place';
 import { PROVIDER_SIGN_IN, sessionQuery, signIn, waysQuery } from '../api/session';
 import '../../../src/shell/sign-in.css';
 
@@ -20,7 +22,7 @@ const TROUBLES: Record<string, string> = {
 };
 
 /** Exchanges a token for a session. The token itself is kept nowhere in the browser. */
-export function SignIn(): ReactNode {
+export function SignIn({ ended }: { ended: boolean }): ReactNode {
   const [token, setToken] = useState('');
   const client = useQueryClient();
   const { data: ways } = useQuery(waysQuery);
@@ -42,9 +44,10 @@ export function SignIn(): ReactNode {
           <h1>Operators</h1>
           <p className="soft">Sign in with an operator token of your own, or with the admin token of this service.</p>
         </div>
+        {ended && <SessionEnded />}
         {trouble !== undefined && <p role="alert">{trouble}</p>}
         {ways?.provider && (
-          <a className="button primary" href={PROVIDER_SIGN_IN}>
+          <a className="button primary" href={PROVIDER_SIGN_IN} onClick={keepPlace}>
             Sign in with your organisation
           </a>
         )}

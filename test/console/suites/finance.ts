@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Page } from 'playwright-core';
 import { ApiClient, testS3, type TestAccount, type TestStack } from '@millrace/testing';
-import { seriousFaults, type ConsoleBrowser } from '../support/console-browser';
+import { beyondEdge, seriousFaults, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
 let stack: TestStack;
@@ -38,6 +38,28 @@ export function finance(shared: ConsoleStack): void {
       expect((await api.call('GET', '/platform/v1/credits/alert')).body).toEqual({ below_micros: 12_500_000 });
       expect(await seriousFaults(page)).toEqual([]);
       await page.close();
+    });
+
+    it('shows an amount of the ledger on one line, however long it is', async () => {
+      const rich = await stack.createAccount();
+      await stack.admin('POST', `/accounts/${rich.id}/credits`, {
+        amount_micros: 1_234_567_890_123_456,
+        reason: 'a test',
+      });
+      for (const width of [360, 1_280]) {
+        const page = await browser.openSignedIn(rich, '/usage', { viewport: { width, height: 800 } });
+        await page.getByRole('cell').getByText('+1,234,567,890.123456', { exact: true }).waitFor();
+        const lines = await page.evaluate<number>(`(() => {
+          const range = document.createRange();
+          range.selectNodeContents(
+            [...document.querySelectorAll('.ledger-line .number')].find((cell) => cell.textContent === '+1,234,567,890.123456'),
+          );
+          return range.getClientRects().length;
+        })()`);
+        expect([width, lines]).toEqual([width, 1]);
+        expect([width, await beyondEdge(page)]).toEqual([width, []]);
+        await page.close();
+      }
     });
 
     it('takes no amount that a reader of another language may mean otherwise', async () => {

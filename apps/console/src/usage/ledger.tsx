@@ -52,7 +52,7 @@ export function Ledger(): ReactNode {
 function Lines({ transactions }: { transactions: LedgerTransaction[] }): ReactNode {
   return (
     <div className="table-box" tabIndex={0} role="region" aria-label="Lines of the ledger">
-      <div role="table" aria-label="Ledger">
+      <div role="table" aria-label="Ledger" className="ledger">
         <div className="record ledger-line head" role="row">
           {['What', 'For', 'Available', 'Held', 'When'].map((name) => (
             <span key={name} role="columnheader">

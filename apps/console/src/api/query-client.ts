@@ -1,5 +1,11 @@
-import { MutationCache, QueryCache, QueryClient, replaceEqualDeep, type QueryKey } from '@tanstack/react-query';
-import { keepErrors } from './keep-errors';
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  replaceEqualDeep,
+  type Query,
+  type QueryKey,
+} from '@tanstack/react-query';
 import { keepLinks } from './keep-links';
 import { ANSWER_LOST, ApiError } from './api-error';
 
@@ -52,4 +58,22 @@ export function createQueryClient(sessionKey: QueryKey): QueryClient {
 
 function isAboutSession(error: Error): boolean {
   return error instanceof ApiError && (error.status === 401 || error.code === 'another_account');
+}
+
+/**
+ * Keep what a failed query says while it is asked again, until something succeeds. By itself a query without data forgets its error when
+ * its next request leaves: a screen that polls would change between the error and the outline of what it waits for.
+ */
+function keepErrors(cache: QueryCache): void {
+  const errors = new WeakMap<Query, Error>();
+  cache.subscribe((event) => {
+    if (event.type !== 'updated') return;
+    const { query } = event;
+    const { status, error } = query.state;
+    const known = errors.get(query);
+    if (status === 'error' && error !== null) errors.set(query, error);
+    else if (event.action.type !== 'fetch') errors.delete(query);
+    // Before anyone sees it: what is shown is drawn after the cache has said all that changed.
+    else if (status === 'pending' && known !== undefined) query.setState({ status: 'error', error: known });
+  });
 }

@@ -1,6 +1,5 @@
-export { ErrorDocsLink } from './error-docs-link';
+export { ErrorDocsLink, StatusLink } from './error-links';
 export { RouteError } from './route-error';
 export { NotFound, Start } from './route-fallbacks';
 export { Shell } from './shell';
-export { StatusLink } from './status-link';
 export { applyTheme } from './theme';

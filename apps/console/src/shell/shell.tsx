@@ -12,7 +12,7 @@ import { Navigation } from './navigation';
 import { Palette } from './palette';
 import { Offer } from './offer';
 import { ReaderFrame } from './reader-frame';
-import { useEnded } from './session-ended';
+import { useEnded } from '../ui/display/session-ended';
 import { SessionContext } from './session-context';
 import { SignIn } from './sign-in';
 import './shell.css';

@@ -7,7 +7,7 @@ import { CodeBlock } from '../ui/display/code-block';
 import { ErrorNote } from '../ui/display/error-note';
 import { Field } from '../ui/controls/field';
 import { Mark } from './mark';
-import { SessionEnded } from './session-ended';
+import { SessionEnded } from '../ui/display/session-ended';
 import { SignInMail } from './sign-in-mail';
 import './sign-in.css';
 

@@ -5,7 +5,7 @@ import { Mark } from '../../../src/shell/mark';
 import { Button } from '../../../src/ui/controls/button';
 import { Icon } from '../../../src/ui/controls/icon';
 import { ErrorNote } from '../../../src/ui/display/error-note';
-import { useEnded } from '../../../src/shell/session-ended';
+import { useEnded } from '../../../src/ui/display/session-ended';
 import { useMainFocus } from '../../../src/ui/use-main-focus';
 import { sessionQuery } from '../api/session';
 import { Navigation } from './navigation';

@@ -2,7 +2,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { asApiError } from '../../../src/api/api-error';
 import { Mark } from '../../../src/shell/mark';
-import { SessionEnded } from '../../../src/shell/session-ended';
+import { SessionEnded } from '../../../src/ui/display/session-ended';
 import { Button } from '../../../src/ui/controls/button';
 import { Field } from '../../../src/ui/controls/field';
 import { ErrorNote } from '../../../src/ui/display/error-note';

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { Caution } from '../ui/display/caution';
+import { Caution } from './caution';
 
 /**
  * Whether the session that this page had has ended by itself. Signing out is no such end: it forgets the session before it asks for one.

@@ -68,7 +68,7 @@ function keepErrors(cache: QueryCache): void {
   const errors = new WeakMap<Query, Error>();
   cache.subscribe((event) => {
     if (event.type !== 'updated') return;
-    const { query } = event;
+    const query = event.query as Query;
     const { status, error } = query.state;
     const known = errors.get(query);
     if (status === 'error' && error !== null) errors.set(query, error);

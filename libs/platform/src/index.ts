@@ -7,6 +7,7 @@ export { backoffMs } from './backoff';
 export { ItemSweep } from './sweeps/item-sweep';
 export { workOnAll } from './sweeps/work-on-all';
 export { KeyRing, type KeyUse, type UseKey } from './secrets/key-ring';
+export { answerOf, envelopeOf } from './errors';
 export { namesTag } from './entity-tag';
 export { Pseudonyms } from './secrets/pseudonyms';
 export { Sealer } from './secrets/sealer';

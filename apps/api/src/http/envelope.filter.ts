@@ -8,8 +8,8 @@ import {
 import type { Request, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
 import { isUnstorableText } from '@millrace/database';
-import { dropRest, endWithJson, type Logger } from '@millrace/platform';
-import { answerOf, UPSTREAM_ERROR } from './error-envelope';
+import { answerOf, dropRest, endWithJson, type Logger } from '@millrace/platform';
+import { UPSTREAM_ERROR } from './error-envelope';
 import { contextOf } from './request-context';
 import type { RouteTable } from './route-table';
 

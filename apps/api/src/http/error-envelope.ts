@@ -1,23 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import type { ErrorCode, ErrorEnvelope, Refusal } from '@millrace/contracts';
-import { boundedError } from './bounded-error';
-
-/** The body of an error answer. */
-export function envelopeOf(code: ErrorCode, message: string, details?: Record<string, unknown>): ErrorEnvelope {
-  return { error: details === undefined ? { code, message } : { code, message, details } };
-}
-
-/** Headers and body of a refusal. */
-export function answerOf(refusal: Refusal): { status: number; headers: Record<string, string>; body: ErrorEnvelope } {
-  const headers = { ...refusal.headers };
-  if (refusal.retryAfterSeconds !== undefined) headers['Retry-After'] = String(refusal.retryAfterSeconds);
-  if (refusal.status === 401) headers['WWW-Authenticate'] = 'Bearer';
-  return {
-    status: refusal.status,
-    headers,
-    body: boundedError(envelopeOf(refusal.code, refusal.message, refusal.details)),
-  };
-}
+import type { ErrorEnvelope } from '@millrace/contracts';
+import { envelopeOf } from '@millrace/platform';
 
 /** What is said of everything that is not the client's doing (contract, 7.2): nothing of its cause. */
 export const UPSTREAM_ERROR = envelopeOf('upstream_error', 'The service could not complete this request. Try again.');

@@ -13,7 +13,7 @@ export {
   readBytes,
   readJson,
 } from './body/body';
-export { UPSTREAM_ERROR, answerOf } from './error-envelope';
+export { UPSTREAM_ERROR } from './error-envelope';
 export { Printed } from './printed';
 export { configureOpsApp, createPublicApp } from './public-app';
 export { readLabelFilter } from './label-filter';

@@ -10,11 +10,12 @@ import {
   createSequentialServer,
   endWithJson,
   endWithinAnswer,
+  envelopeOf,
   sendText,
   type Connections,
 } from '@millrace/platform';
 import { LARGE_ANSWER_CHARACTERS, heldBytesOf, holdBytes } from './body/hold-bytes';
-import { envelopeOf, rawAnswer } from './error-envelope';
+import { rawAnswer } from './error-envelope';
 import { messagesOf } from './express-messages';
 import { Printed } from './printed';
 import { requestIdHeaders } from './request-id';

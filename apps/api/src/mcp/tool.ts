@@ -2,8 +2,9 @@ import type { Request } from 'express';
 import type { CallToolResult, ContentBlock, ToolAnnotations } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import { ERROR_CATALOGUE, INVALID_REQUEST, type ErrorEnvelope, type Refusal, type Scope } from '@millrace/contracts';
+import { answerOf } from '@millrace/platform';
 import type { Visitor } from '../endpoints';
-import { LARGE_ANSWER_CHARACTERS, UPSTREAM_ERROR, answerOf, holdBytes } from '../http';
+import { LARGE_ANSWER_CHARACTERS, UPSTREAM_ERROR, holdBytes } from '../http';
 import type { ProgressReports } from './progress';
 
 /** What there is to say of a tool: all of it is read by models. */

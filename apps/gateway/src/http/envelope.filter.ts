@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { BlobStoreError } from '@millrace/assets';
-import { Refusal, type ErrorEnvelope } from '@millrace/contracts';
+import { Refusal } from '@millrace/contracts';
 import { OutputRefused } from '@millrace/jobs';
-import { dropRest, type Logger } from '@millrace/platform';
+import { answerOf, dropRest, endWithJson, type Logger } from '@millrace/platform';
 
 /** Turns everything that is thrown into the envelope of the API. What the gateway itself failed at says nothing of its cause. */
 @Catch()
@@ -23,12 +23,10 @@ export class EnvelopeFilter implements ExceptionFilter {
     }
     // A worker that is cut off while it sends never gets to the answer.
     if (!request.complete) dropRest(request);
-    if (refusal.retryAfterSeconds !== undefined) response.setHeader('Retry-After', refusal.retryAfterSeconds);
-    if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-    const { code, message, details } = refusal;
-    const body: ErrorEnvelope = { error: details === undefined ? { code, message } : { code, message, details } };
-    response.writeHead(refusal.status, { 'Content-Type': 'application/json; charset=utf-8' });
-    response.end(JSON.stringify(body));
+    const { status, headers, body } = answerOf(refusal);
+    response.statusCode = status;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    endWithJson(response, JSON.stringify(body));
   }
 }
 

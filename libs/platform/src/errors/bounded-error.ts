@@ -19,12 +19,12 @@ export function boundedError({ error }: ErrorEnvelope): ErrorEnvelope {
 }
 
 function boundedDetails(details: Record<string, unknown>): Record<string, unknown> {
-  const room = new Room(DETAILS_BYTES);
+  const budget = new ErrorBudget(DETAILS_BYTES);
   const bounded: Record<string, unknown> = {};
   const { left_out: uncollected, ...rest } = details;
   const leftOut: Record<string, number> = { ...(uncollected as Record<string, number> | undefined) };
   for (const [name, value] of Object.entries(rest)) {
-    const kept = Array.isArray(value) ? room.list(value) : isMap(value) ? room.map(value) : cutTexts(value);
+    const kept = Array.isArray(value) ? budget.list(value) : isMap(value) ? budget.map(value) : cutTexts(value);
     bounded[name] = kept;
     const missing = itemsIn(value) - itemsIn(kept);
     if (missing > 0) leftOut[name] = (leftOut[name] ?? 0) + missing;
@@ -32,8 +32,8 @@ function boundedDetails(details: Record<string, unknown>): Record<string, unknow
   return Object.keys(leftOut).length === 0 ? bounded : { ...bounded, left_out: leftOut };
 }
 
-/** How much still fits. */
-class Room {
+/** How many bytes of details still fit. */
+class ErrorBudget {
   constructor(private bytes: number) {}
 
   list(items: readonly unknown[]): unknown[] {

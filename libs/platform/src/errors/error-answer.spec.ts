@@ -1,5 +1,5 @@
 import { Refusal } from '@millrace/contracts';
-import { answerOf } from './error-envelope';
+import { answerOf } from './error-answer';
 
 const sizeOf = (refusal: Refusal): number => Buffer.byteLength(JSON.stringify(answerOf(refusal).body));
 const detailsOf = (refusal: Refusal): Record<string, unknown> => answerOf(refusal).body.error.details ?? {};

@@ -1,0 +1,1 @@
+export { answerOf, envelopeOf } from './error-answer';

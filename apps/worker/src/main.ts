@@ -10,8 +10,9 @@ import {
   type Logger,
   type Shutdown,
 } from '@millrace/platform';
+import { asBootError } from './boot-error';
 import { openEngines, planEngines } from './engines';
-import { inOperatorsWords, modelsOf, openModelCache } from './model-cache';
+import { modelsOf, openModelCache } from './model-cache';
 import { openOwnAccess } from './own-access';
 import type { PoolAccess } from './pool-access';
 import { isRemote, openRemoteAccess } from './remote';
@@ -55,7 +56,7 @@ async function run(
   const planned = planEngines(engineSettings);
   const models = await openModelCache(settings, modelSource, metrics, logger);
   if (models !== null) shutdown.add('model cache', () => models.close());
-  const opened = await inOperatorsWords(openEngines(planned, engineSettings, models, logger));
+  const opened = await asBootError(openEngines(planned, engineSettings, models, logger));
   const engines = opened.map(({ engine }) => engine);
   // Nothing is taken from the lane before a signal can stop this process in order.
   const taking = { open: false, capacity: 0 };

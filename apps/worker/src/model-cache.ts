@@ -1,9 +1,10 @@
 import { BlobStoreError } from '@millrace/assets';
 import { Refusal, type ModelSource } from '@millrace/contracts';
 import type { Engine } from '@millrace/engines';
-import { CacheFolderError, ModelCache } from '@millrace/model-cache';
+import { ModelCache } from '@millrace/model-cache';
 import { BootError, type Logger, type Metrics } from '@millrace/platform';
 import type { EngineModels } from './attempt';
+import { asBootError } from './boot-error';
 import type { OpenEngine } from './engines';
 import type { OwnSettings } from './worker.config';
 
@@ -25,16 +26,7 @@ export async function openModelCache(
     );
   }
   const options = { source, isGone, metrics, logger, fetch: { parallel } };
-  return inOperatorsWords(ModelCache.open({ dir: modelCacheDir, budgetBytes: modelCacheBytes, ...options }));
-}
-
-/** @throws BootError in place of an error about a folder of the cache, whose message is for an operator */
-export async function inOperatorsWords<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof CacheFolderError ? new BootError(error.message) : error;
-  }
+  return asBootError(ModelCache.open({ dir: modelCacheDir, budgetBytes: modelCacheBytes, ...options }));
 }
 
 /** Where each of the engines finds models of the library. */

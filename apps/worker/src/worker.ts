@@ -5,11 +5,12 @@ import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimResult, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, modelsLeft, type AttemptParts } from './attempt';
+import { asBootError } from './boot-error';
 import { DiskModels } from './disk-models';
 import { EngineSlots, PublishedCatalogue, type EngineSlot, type Release } from './engines';
 import { HEARTBEAT_EVERY_MS, PoolMembership, type MembershipParts } from './pool-membership';
 import { namedModelsOf, startTimes, type KeptModels, type NamedModels } from './prefetch';
-import { inOperatorsWords, warmUpOf } from './warm-up';
+import { warmUpOf } from './warm-up';
 import type { WorkFolder } from './work-files';
 
 /** How often it is looked whether what is sick is well again: an engine, or the folder for files. */
@@ -85,7 +86,7 @@ export class PoolWorker {
     const named = this.named.begin(prefetchLimitMs);
     await Promise.all(engines.map((engine) => engine.start()));
     await retryWhileStarting(BOOT_TIMEOUT_MS, () => this.catalogue.refresh());
-    this.ownStart = await startTimes(named, () => inOperatorsWords(this.slots.warmUp()));
+    this.ownStart = await startTimes(named, () => asBootError(this.slots.warmUp()));
     this.state = 'ready';
     await this.report();
     this.timers.push(setInterval(() => void this.recheck(), RECHECK_EVERY_MS));

@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { EngineClass } from '@millrace/deployments';
-import type { Fleet, Group, Member } from './fleet';
+import type { Fleet, Group, FleetMember } from './fleet';
 
 /** A fleet to be examined, on something that runs, or stands in for it. */
 export interface FleetUnderTest {
@@ -15,7 +15,7 @@ export interface FleetUnderTest {
   /** Members that really run, by the system itself. */
   countRunning(poolId: string): Promise<number>;
   /** End a member from outside, as a crash does. */
-  crash(member: Member): Promise<void>;
+  crash(member: FleetMember): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -36,12 +36,12 @@ export function describeFleet(name: string, open: () => Promise<FleetUnderTest>)
 
     const groupOf = async (poolId = pool): Promise<Group | undefined> =>
       (await under.fleet.observe()).find((group) => group.poolId === poolId);
-    const membersOf = async (poolId = pool): Promise<Member[]> => (await groupOf(poolId))?.members ?? [];
-    const runningOf = async (poolId = pool): Promise<Member[]> =>
+    const membersOf = async (poolId = pool): Promise<FleetMember[]> => (await groupOf(poolId))?.members ?? [];
+    const runningOf = async (poolId = pool): Promise<FleetMember[]> =>
       (await membersOf(poolId)).filter(({ phase }) => phase === 'running');
     const apply = (size: number, leaving: string[] = [], engineClass = under.engineClass): Promise<void> =>
       under.fleet.apply({ poolId: pool, engineClass, size, leaving });
-    const runs = async (count: number, poolId = pool): Promise<Member[]> => {
+    const runs = async (count: number, poolId = pool): Promise<FleetMember[]> => {
       await eventually(`${count} members to run`, async () => {
         return (await runningOf(poolId)).length === count && (await under.countRunning(poolId)) === count;
       });

@@ -8,7 +8,7 @@ export const MEMBER_PHASES = ['starting', 'running', 'stopping', 'failed', 'lost
 export type MemberPhase = (typeof MEMBER_PHASES)[number];
 
 /** What a member needs of a machine. */
-export interface Room {
+export interface MachineSpace {
   /** The same text for members of which each fits where the other one was. */
   needs: string;
   /** Since when every machine that could run it is full; null where that is not so. */
@@ -16,7 +16,7 @@ export interface Room {
 }
 
 /** One worker that a fleet runs, is starting, or could not start. */
-export interface Member {
+export interface FleetMember {
   /** Never given to another member. */
   id: string;
   phase: MemberPhase;
@@ -28,7 +28,7 @@ export interface Member {
   /** What came before its process; absent where the fleet does not say. */
   placed?: PlacedStart;
   /** Its place on a machine; absent where the fleet does not choose one. */
-  room?: Room;
+  room?: MachineSpace;
   /** Where its worker registers from, as in the row of the worker. */
   host: string;
   /** Its process there; null where each host has one worker. */
@@ -38,7 +38,7 @@ export interface Member {
 /** The members that serve one pool. */
 export interface Group {
   poolId: string;
-  members: Member[];
+  members: FleetMember[];
 }
 
 /** What a group is to be. */

@@ -1,7 +1,7 @@
 import { engineClassOf, readEngineClasses } from '@millrace/deployments';
-import type { Member } from './fleet';
+import type { FleetMember } from './fleet';
 import { NEW_GROUP, planPool, type PoolFacts } from './plan';
-import type { PoolWorker } from './served-pool.store';
+import type { ReportedWorker } from './served-pool.store';
 
 const [spec] = readEngineClasses(JSON.stringify({ classes: [{ name: 'cpu', engine: 'cpu', startSeconds: 60 }] }));
 if (spec === undefined) throw new Error('there is one class');
@@ -18,7 +18,7 @@ const pool = {
   deleted: false,
   lastCapacity: null,
 };
-const member = (id: string, more: Partial<Member> = {}): Member => ({
+const member = (id: string, more: Partial<FleetMember> = {}): FleetMember => ({
   id,
   phase: 'running',
   reason: null,
@@ -28,7 +28,7 @@ const member = (id: string, more: Partial<Member> = {}): Member => ({
   pid: null,
   ...more,
 });
-const worker = (id: string, more: Partial<PoolWorker> = {}): PoolWorker => ({
+const worker = (id: string, more: Partial<ReportedWorker> = {}): ReportedWorker => ({
   id: `w-${id}`,
   poolId: 'p',
   host: id,
@@ -79,7 +79,7 @@ describe('a step for a pool', () => {
 
   it('starts from zero as many as its jobs need by what its latest worker ran at once', () => {
     const known = { ...pool, lastCapacity: 4 };
-    const size = (jobs: number, workers: PoolWorker[] = []): number | undefined =>
+    const size = (jobs: number, workers: ReportedWorker[] = []): number | undefined =>
       plan({ pool: known, demand: demand(jobs), workers, members: workers.map(({ host }) => member(host)) }).order
         ?.size;
     expect([size(1), size(4), size(5)]).toEqual([1, 1, 2]);
@@ -127,7 +127,7 @@ describe('a step for a pool', () => {
   });
 
   it('lets what waits for room go before what comes up on a machine', () => {
-    const room = (lackedSince: Date | null): Partial<Member> => ({
+    const room = (lackedSince: Date | null): Partial<FleetMember> => ({
       phase: 'starting',
       room: { needs: '', lackedSince },
     });
@@ -325,7 +325,7 @@ describe('a step for a pool', () => {
     const busy = ['a', 'b', 'c'];
     const old = busy.map((id) => member(id, { revision: 'old' }));
     const older = ['d', 'e', 'f'].map((id) => member(id, { revision: 'older' }));
-    const size = (members: Member[]): number | undefined => {
+    const size = (members: FleetMember[]): number | undefined => {
       const ids = members.map(({ id }) => id);
       const workers = ids.map((id) => worker(id));
       return plan({ demand: demand(9, ids), members, workers }).order?.size;
@@ -341,12 +341,12 @@ describe('a step for a pool', () => {
   describe('where no node has room for the new revision', () => {
     const needs = 'a GPU';
     const why = '0/1 nodes have the GPU';
-    const old = (id: string): Member => member(id, { revision: 'old', room: { needs, lackedSince: null } });
-    const waiting = (id: string, seconds = 600, itsNeeds = needs): Member =>
+    const old = (id: string): FleetMember => member(id, { revision: 'old', room: { needs, lackedSince: null } });
+    const waiting = (id: string, seconds = 600, itsNeeds = needs): FleetMember =>
       member(id, { phase: 'starting', reason: why, room: { needs: itsNeeds, lackedSince: ago(seconds) } });
     const both = { ...pool, minWorkers: 2 };
     const workers = [worker('a'), worker('b')];
-    const step = (members: Member[], more: Partial<PoolFacts> = {}): ReturnType<typeof planPool> =>
+    const step = (members: FleetMember[], more: Partial<PoolFacts> = {}): ReturnType<typeof planPool> =>
       plan({ pool: both, members, workers, ...more });
 
     it('says so, and lets one old worker make room once none has come for ten minutes', () => {

@@ -1,8 +1,8 @@
 import type { EngineClass } from '@millrace/deployments';
 import { workersNeeded, workersWanted } from './desired';
-import type { GroupOrder, Member } from './fleet';
+import type { GroupOrder, FleetMember } from './fleet';
 import { nextTry, type Tries } from './retries';
-import type { PoolWorker, ServedPool } from './served-pool.store';
+import type { ReportedWorker, ServedPool } from './served-pool.store';
 import { staffOf, type Staff, type StaffMember } from './staff';
 
 export type GroupPhase = 'idle' | 'starting' | 'running' | 'stopping' | 'failed';
@@ -55,8 +55,8 @@ export interface PoolFacts {
   /** Null where there never was such a class. */
   engineClass: EngineClass | null;
   demand: Demand;
-  members: readonly Member[];
-  workers: readonly PoolWorker[];
+  members: readonly FleetMember[];
+  workers: readonly ReportedWorker[];
   group: GroupRecord;
   now: Date;
 }

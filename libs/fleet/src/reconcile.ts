@@ -5,7 +5,7 @@ import type { Fleet, Group } from './fleet';
 import type { FleetGroupStore } from './fleet-group.store';
 import type { FleetLeaseStore } from './fleet-lease.store';
 import { NEW_GROUP, planPool, type Demand, type GroupRecord, type PoolFacts } from './plan';
-import type { PoolWorker, ServedPool, ServedPoolStore } from './served-pool.store';
+import type { ReportedWorker, ServedPool, ServedPoolStore } from './served-pool.store';
 import { StartWatch, placementsOf } from './start-watch';
 
 /** The lead of all controllers of one service. */
@@ -131,7 +131,7 @@ export class Reconciler {
   /**
    * A worker as far as its silence says something about it: who was silent while PostgreSQL was away could not report, and reports soon.
    */
-  private withKnownSilence(worker: PoolWorker): PoolWorker {
+  private withKnownSilence(worker: ReportedWorker): ReportedWorker {
     const answeredForSeconds = (this.answeredAtMs - this.answeredSinceMs) / 1_000;
     const { silentSeconds } = worker;
     return silentSeconds === null ? worker : { ...worker, silentSeconds: Math.min(silentSeconds, answeredForSeconds) };
@@ -142,7 +142,7 @@ export class Reconciler {
     { fence }: Lead,
     observed: readonly Group[],
     pools: readonly ServedPool[],
-    workers: readonly PoolWorker[],
+    workers: readonly ReportedWorker[],
   ): Promise<void> {
     const { database, served, started } = this.parts;
     const placements = placementsOf(observed, workers);

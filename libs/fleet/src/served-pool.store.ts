@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import { seenLately, type PlacedStart, type WorkerStart } from '@millrace/deployments';
-import type { Member } from './fleet';
+import type { FleetMember } from './fleet';
 
 /** A deployment as far as its workers depend on it. */
 export interface ServedPool {
@@ -18,7 +18,10 @@ export interface ServedPool {
 }
 
 /** A worker as it has reported itself. */
-export interface PoolWorker extends Pick<WorkerStart, 'scheduleMs' | 'pullMs' | 'bootMs' | 'modelsMs' | 'warmUpMs'> {
+export interface ReportedWorker extends Pick<
+  WorkerStart,
+  'scheduleMs' | 'pullMs' | 'bootMs' | 'modelsMs' | 'warmUpMs'
+> {
   id: string;
   poolId: string;
   host: string;
@@ -90,8 +93,8 @@ export class ServedPoolStore {
   async workers(
     tx: Statements,
     poolIds: readonly string[],
-    members: readonly Pick<Member, 'host' | 'pid'>[],
-  ): Promise<PoolWorker[]> {
+    members: readonly Pick<FleetMember, 'host' | 'pid'>[],
+  ): Promise<ReportedWorker[]> {
     const pools = Prisma.sql`${[...poolIds]}::text[]`;
     const alive = seenLately(Prisma.sql`w`);
     return tx.rows(Prisma.sql`

@@ -1,11 +1,11 @@
 import type { EngineClass } from '@millrace/deployments';
-import type { Member } from './fleet';
-import type { PoolWorker } from './served-pool.store';
+import type { FleetMember } from './fleet';
+import type { ReportedWorker } from './served-pool.store';
 
 /** A member with the worker that runs in it, as far as that has registered. */
 export interface StaffMember {
-  member: Member;
-  worker: PoolWorker | null;
+  member: FleetMember;
+  worker: ReportedWorker | null;
 }
 
 /** The members of a pool by what is to be done with them. */
@@ -19,21 +19,21 @@ export interface Staff {
   /** Of those that stay, the ones of another revision, which are replaced. */
   outdated: StaffMember[];
   /** Those of another revision that were never ready, and are idle: they do not stay, and hold room that is needed. */
-  superseded: Member[];
+  superseded: FleetMember[];
   /** Those that are draining, and not yet asked to stop. */
   draining: StaffMember[];
   /** Those that did not come up, or ended. */
-  failed: { member: Member; reason: string }[];
+  failed: { member: FleetMember; reason: string }[];
   /** Those whose machine gave them up. */
-  lost: Member[];
+  lost: FleetMember[];
   /** Of the failed, the ones that still run and are idle: for longer than their class takes to start they can run nothing. */
-  overdue: Member[];
+  overdue: FleetMember[];
 }
 
 /** Sort the members of a pool. @param busy ids of the workers that run jobs. */
 export function staffOf(
-  members: readonly Member[],
-  workers: readonly PoolWorker[],
+  members: readonly FleetMember[],
+  workers: readonly ReportedWorker[],
   engineClass: EngineClass | null,
   busy: ReadonlySet<string>,
   now: Date,
@@ -69,8 +69,8 @@ const LEAST_SILENT_SECONDS = 60;
 
 /** A worker belongs to the member from whose host and process it registered. */
 export function isWorkerOf(
-  member: Pick<Member, 'host' | 'pid'>,
-  { host, pid }: Pick<PoolWorker, 'host' | 'pid'>,
+  member: Pick<FleetMember, 'host' | 'pid'>,
+  { host, pid }: Pick<ReportedWorker, 'host' | 'pid'>,
 ): boolean {
   return host === member.host && (member.pid ?? pid) === pid;
 }
@@ -80,8 +80,8 @@ export function isWorkerOf(
  * class that is gone none comes.
  */
 function isSuperseded(
-  member: Member,
-  worker: PoolWorker | null,
+  member: FleetMember,
+  worker: ReportedWorker | null,
   engineClass: EngineClass | null,
   busy: ReadonlySet<string>,
 ): boolean {
@@ -94,8 +94,8 @@ function isSuperseded(
  * asked of the member too, because the worker may be one that had its host and process before it.
  */
 function isOverdue(
-  member: Member,
-  worker: PoolWorker | null,
+  member: FleetMember,
+  worker: ReportedWorker | null,
   engineClass: EngineClass | null,
   busy: ReadonlySet<string>,
   now: Date,

@@ -1,8 +1,8 @@
-import type { Member } from './fleet';
-import type { PoolWorker } from './served-pool.store';
+import type { FleetMember } from './fleet';
+import type { ReportedWorker } from './served-pool.store';
 import { StartWatch, placementsOf } from './start-watch';
 
-const worker = (id: string, more: Partial<PoolWorker> = {}): PoolWorker => ({
+const worker = (id: string, more: Partial<ReportedWorker> = {}): ReportedWorker => ({
   id,
   poolId: 'p',
   host: id,
@@ -23,7 +23,7 @@ const worker = (id: string, more: Partial<PoolWorker> = {}): PoolWorker => ({
   warmUpMs: null,
   ...more,
 });
-const member = (id: string, placed?: Member['placed']): Member => ({
+const member = (id: string, placed?: FleetMember['placed']): FleetMember => ({
   id,
   phase: 'running',
   reason: null,
@@ -33,7 +33,7 @@ const member = (id: string, placed?: Member['placed']): Member => ({
   pid: null,
   ...(placed && { placed }),
 });
-const ids = (workers: PoolWorker[]): string[] => workers.map(({ id }) => id);
+const ids = (workers: ReportedWorker[]): string[] => workers.map(({ id }) => id);
 
 describe('workers that become ready', () => {
   it('are named once, by a controller that has seen the step before', () => {

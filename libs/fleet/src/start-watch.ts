@@ -1,6 +1,6 @@
 import type { PlacedStart } from '@millrace/deployments';
 import type { Group } from './fleet';
-import type { PoolWorker } from './served-pool.store';
+import type { ReportedWorker } from './served-pool.store';
 import { isWorkerOf } from './staff';
 
 /** What came before the process of a worker, as the fleet says. */
@@ -20,7 +20,7 @@ export class StartWatch {
   }
 
   /** The workers that have become ready since the step before. Each is named once, by the controller that sees it happen. */
-  newlyReady(workers: readonly PoolWorker[]): PoolWorker[] {
+  newlyReady(workers: readonly ReportedWorker[]): ReportedWorker[] {
     const before = this.ready;
     this.ready = new Set(workers.filter(({ wasReady }) => wasReady).map(({ id }) => id));
     return before === null ? [] : workers.filter(({ id, wasReady }) => wasReady && !before.has(id));
@@ -28,7 +28,7 @@ export class StartWatch {
 }
 
 /** What the fleet knows of the starts of workers, and their records lack. */
-export function placementsOf(groups: readonly Group[], workers: readonly PoolWorker[]): Placement[] {
+export function placementsOf(groups: readonly Group[], workers: readonly ReportedWorker[]): Placement[] {
   const members = groups.flatMap((group) => group.members);
   return workers.flatMap((worker) => {
     if (worker.scheduleMs !== null || worker.pullMs !== null) return [];

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { lastMessage } from './last-message';
-import type { Member } from './fleet';
+import type { FleetMember } from './fleet';
 
 /** How a worker is started as a process of this machine. */
 export interface WorkerProgram {
@@ -76,7 +76,7 @@ export class WorkerProcess {
     await this.ended;
   }
 
-  member(): Member {
+  member(): FleetMember {
     const phase = this.failure !== null ? 'failed' : this.stopping ? 'stopping' : 'running';
     const { id, revision } = this.program;
     return { id, phase, reason: this.failure, revision, startedAt: this.startedAt, host: hostname(), pid: this.pid };

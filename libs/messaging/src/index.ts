@@ -1,6 +1,6 @@
 export { RedisConnections } from './redis';
 export { KeptLanes } from './kept-lanes';
-export { LaneConsumer, LaneProducer, type HintState } from './lanes';
+export { LaneConsumer, LaneProducer, type MessageState } from './lanes';
 export { LivePublisher, LiveSubscriber, type ReceivedEvent } from './live-events';
 export { listenForControl, sendControl } from './control';
 export { EphemeralSecrets, forgetSecret } from './ephemeral-secrets';

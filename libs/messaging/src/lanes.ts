@@ -18,7 +18,7 @@ const LEFT = 'left';
  * Where the offers of an attempt are. `waiting`: one waits to be received. Else `absent`: the first message is not there; `taken`: a worker has
  * received it and is not done with it; `held`: so it is, and the offer beside it is with a worker, too.
  */
-export type HintState = 'waiting' | 'absent' | 'taken' | 'held';
+export type MessageState = 'waiting' | 'absent' | 'taken' | 'held';
 
 /**
  * A message whose worker died is given to another after these. Long before, the lease of a claimed attempt has run out in
@@ -87,7 +87,7 @@ export class LaneProducer {
   }
 
   /** The state of these attempts. */
-  async states(poolId: string, messages: DispatchMessage[]): Promise<HintState[]> {
+  async states(poolId: string, messages: DispatchMessage[]): Promise<MessageState[]> {
     const queue = this.queue(poolId);
     return Promise.all(
       messages.map(async (message) => {

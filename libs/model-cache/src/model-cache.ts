@@ -9,7 +9,7 @@ import { isNoRoom } from './files';
 import { HostLocks, type HeldLock, type LockTimes } from './host-locks';
 import { MODEL_FAULTS, ModelUnavailable } from './model-unavailable';
 import { prefetch, type PrefetchRequest, type Unfetched } from './prefetch';
-import { Room } from './room';
+import { CacheSpace } from './room';
 import type { StageRequest, StagingParts } from './stage-request';
 import { Staging } from './staging';
 
@@ -50,7 +50,7 @@ export class ModelCache {
     private readonly locks: HostLocks,
     private readonly options: ModelCacheOptions,
     private readonly engines: EngineFolders,
-    private readonly room: Room,
+    private readonly room: CacheSpace,
     private readonly presence: HeldLock,
   ) {}
 
@@ -59,7 +59,7 @@ export class ModelCache {
     const folder = await CacheFolder.open(options.dir);
     const locks = new HostLocks(folder.locks, options.locks);
     const engines = new EngineFolders(folder, locks, randomUUID());
-    const room = new Room(folder, locks, options, () => engines.sweep());
+    const room = new CacheSpace(folder, locks, options, () => engines.sweep());
     const presence = await roomy(options.dir, room, () => engines.acquirePresence());
     const cache = new ModelCache(folder, locks, options, engines, room, presence);
     await folder.sweep((digest) => locks.isHeld(digest));
@@ -172,7 +172,7 @@ export class ModelCache {
 }
 
 /** What `work` gives; on a full disk what is in the cache makes room. @throws CacheFolderError where nothing can. */
-async function roomy<T>(dir: string, room: Room, work: () => Promise<T>): Promise<T> {
+async function roomy<T>(dir: string, room: CacheSpace, work: () => Promise<T>): Promise<T> {
   try {
     return await room.relieving(work);
   } catch (error) {

@@ -7,7 +7,7 @@ import { CacheFolder } from './cache-folder';
 import { EngineLinks } from './engine-links';
 import { valueOf } from './fixtures/model-world';
 import { HostLocks, type HeldLock } from './host-locks';
-import { Room } from './room';
+import { CacheSpace } from './room';
 
 const MODEL: ModelFile = { folder: 'loras', name: 'a.safetensors', digest: 'a'.repeat(64), sizeBytes: 7 };
 const GRAVE = `${MODEL.digest}.00000000-0000-4000-8000-000000000000.evicted`;
@@ -42,11 +42,11 @@ async function beginAgain(): Promise<void> {
 }
 
 /** On a disk that takes no lock. */
-function roomWithoutLock(): Room {
+function roomWithoutLock(): CacheSpace {
   const locks = new HostLocks(folder.locks);
   locks.acquire = () => Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' }));
   const parts = { budgetBytes: 1_000, metrics, logger: { info: () => undefined } };
-  return new Room(folder, locks, parts, () => Promise.resolve());
+  return new CacheSpace(folder, locks, parts, () => Promise.resolve());
 }
 
 /** Have something happen once a method of the folder has looked. */

@@ -72,7 +72,7 @@ export interface RoomParts {
 }
 
 /** Makes room in a cache. */
-export class Room {
+export class CacheSpace {
   /** @param sweepEngines has the engines of processes that have ended keep nothing */
   constructor(
     private readonly folder: CacheFolder,

@@ -5,7 +5,7 @@ import { DiskFull, fetchedBytes } from './fetch-model';
 import { isNoRoom, unlessMissing } from './files';
 import type { HeldLock, HostLocks } from './host-locks';
 import { ModelUnavailable } from './model-unavailable';
-import type { Room } from './room';
+import type { CacheSpace } from './room';
 import type { StageRequest, StagingParts } from './stage-request';
 import { VerifiedFetch, type Claim } from './verified-fetch';
 import { pause } from './wait';
@@ -28,7 +28,7 @@ export class Staging {
   constructor(
     private readonly folder: CacheFolder,
     private readonly locks: HostLocks,
-    private readonly room: Room,
+    private readonly room: CacheSpace,
     private readonly parts: StagingParts,
     private readonly request: StageRequest,
   ) {

@@ -2,7 +2,7 @@ import type { CacheFolder } from './cache-folder';
 import { DiskFull, HashMismatch, ModelFetch, fetchedBytes, forgetPieces } from './fetch-model';
 import type { HeldLock } from './host-locks';
 import { ModelUnavailable } from './model-unavailable';
-import type { Room } from './room';
+import type { CacheSpace } from './room';
 import type { StageRequest, StagingParts } from './stage-request';
 import type { Wanted, WantedModels } from './wanted-models';
 
@@ -18,7 +18,7 @@ export interface Claim {
 export class VerifiedFetch {
   constructor(
     private readonly cache: CacheFolder,
-    private readonly room: Room,
+    private readonly room: CacheSpace,
     private readonly parts: Pick<StagingParts, 'fetch' | 'isGone' | 'logger' | 'metrics' | 'source'>,
     private readonly models: WantedModels,
     private readonly request: Pick<StageRequest, 'accountId' | 'signal'>,

@@ -9,7 +9,7 @@ import type { EngineSlot } from '../engines';
 import type { WorkFolder } from '../work-files';
 import { endOf, finished, type AttemptEnd } from './attempt-end';
 import { AttemptFiles } from './attempt-files';
-import { InputUnavailable, stageInputs, type InputSource, type StagedInputs } from './input-staging';
+import { InputNotStaged, stageInputs, type InputSource, type StagedInputs } from './input-staging';
 import { LeaseKeeper, type LeaseRecords } from './lease-keeper';
 import { LogSaver } from './log-saver';
 import { ModelStaging, NoRoomForModels, noRoomFailure, type EngineModels } from './model-staging';
@@ -177,7 +177,7 @@ export class Attempt {
       extraData = await this.credentials();
     } catch (error) {
       if (this.over.aborted) return this.conclude({ status: 'interrupted' });
-      if (error instanceof InputUnavailable) return finished('input_not_staged', error.failure);
+      if (error instanceof InputNotStaged) return finished('input_not_staged', error.failure);
       if (error instanceof NoRoomForModels) return this.withoutRoom(error);
       if (error instanceof OutOfReach) return this.cutOff(error);
       throw error;

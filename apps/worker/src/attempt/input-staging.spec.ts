@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import { Refusal } from '@millrace/contracts';
 import { parseWorkflow } from '@millrace/workflow';
-import { InputUnavailable, stageInputs, type InputSource } from './input-staging';
+import { InputNotStaged, stageInputs, type InputSource } from './input-staging';
 
 const ID = '0197aa00-0000-7000-8000-00000000000a';
 const graph = parseWorkflow(
@@ -63,9 +63,9 @@ function breakingSource(whole: string, ...lengths: number[]): InputSource & { fr
 const stage = (source: InputSource): ReturnType<typeof stageInputs> =>
   stageInputs(source, 'account', graph, () => Promise.resolve(folder), never);
 
-async function failureOf(source: InputSource): Promise<InputUnavailable['failure']> {
+async function failureOf(source: InputSource): Promise<InputNotStaged['failure']> {
   const error: unknown = await stage(source).catch((caught: unknown) => caught);
-  if (!(error instanceof InputUnavailable)) throw error;
+  if (!(error instanceof InputNotStaged)) throw error;
   return error.failure;
 }
 

@@ -53,10 +53,10 @@ export interface StagedInputs {
 }
 
 /** The inputs could not be brought to the worker; `failure` is for the job's owner. */
-export class InputUnavailable extends Error {
+export class InputNotStaged extends Error {
   constructor(readonly failure: JobFailure) {
     super(failure.message);
-    this.name = 'InputUnavailable';
+    this.name = 'InputNotStaged';
   }
 }
 
@@ -64,7 +64,7 @@ export class InputUnavailable extends Error {
  * Bring every asset that a graph refers to into the folder that `makeFolder` makes, where there is any. Numbers, key order and escapes of the graph stay as submitted.
  *
  * @param signal aborting ends the staging with an error.
- * @throws InputUnavailable when an asset is gone, its bytes are lost or damaged, or the blob store stays away; OutOfReach when this worker
+ * @throws InputNotStaged when an asset is gone, its bytes are lost or damaged, or the blob store stays away; OutOfReach when this worker
  * does not reach them.
  */
 export async function stageInputs(
@@ -170,7 +170,7 @@ function unavailable(id: string, nodeId: string, error: unknown): unknown {
   const reason = reasonOf(error);
   if (reason === null) return error;
   const message = `The input asset ${id} could not be read: ${reason}.`;
-  return new InputUnavailable({ code: 'input_unavailable', message, node_id: nodeId });
+  return new InputNotStaged({ code: 'input_unavailable', message, node_id: nodeId });
 }
 
 /** @returns null for what is no fault of the input or the store. */

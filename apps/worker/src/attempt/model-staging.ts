@@ -4,7 +4,7 @@ import { resubmitAdvice, type ClaimedAttempt, type JobFailure, type RoomLack } f
 import { ModelUnavailable, type EngineLinks, type ModelCache, type StagingProgress } from '@millrace/model-cache';
 import type { Logger } from '@millrace/platform';
 import { modelFilesIn, type WorkflowGraph } from '@millrace/workflow';
-import { InputUnavailable } from './input-staging';
+import { InputNotStaged } from './input-staging';
 import { OutOfReach } from './out-of-reach';
 
 /** Where models of the library come from, and where the engine of an attempt finds them. */
@@ -58,7 +58,7 @@ export class ModelStaging {
    *
    * @param onProgress called as bytes come in, and with undefined once it is over
    * @returns the models, by name, with what distinguishes their contents
-   * @throws {InputUnavailable | NoRoomForModels | OutOfReach} or the reason of the signal; the error of the file system where what the engine was
+   * @throws {InputNotStaged | NoRoomForModels | OutOfReach} or the reason of the signal; the error of the file system where what the engine was
    * shown before cannot be taken from it: it must not run then
    */
   async stage(
@@ -120,7 +120,7 @@ function asEnd(
     return new NoRoomForModels({ message, neededBytes, nodeId, isPassing });
   }
   if (fault === 'unreachable' && cause instanceof OutOfReach) return cause;
-  return new InputUnavailable(unavailable(message, model === null ? null : (named.get(model) ?? null)));
+  return new InputNotStaged(unavailable(message, model === null ? null : (named.get(model) ?? null)));
 }
 
 /** The failure of a job that has come to too many workers without room for its models. */

@@ -1,1 +1,2 @@
-export { inOperatorsWords, warmUpOf } from './pool-warm-up';
+export { WarmUpFailed } from './engine-warm-up';
+export { warmUpOf } from './pool-warm-up';

@@ -1,7 +1,6 @@
 import type { NodeCatalogue } from '@millrace/contracts';
-import { BootError } from '@millrace/platform';
 import type { PoolRegistry } from '../pool-registry';
-import { EngineWarmUp, WarmUpFailed, type WarmUpParts } from './engine-warm-up';
+import { EngineWarmUp, type WarmUpParts } from './engine-warm-up';
 
 /** What a worker has for its warm-up. */
 interface WorkerOfPool extends Pick<WarmUpParts, 'logger'> {
@@ -25,13 +24,4 @@ export function warmUpOf(
     limitMs,
     logger,
   });
-}
-
-/** @throws BootError in place of `WarmUpFailed`: its sentence is for the owner of the deployment. */
-export async function inOperatorsWords<T>(warmUp: Promise<T>): Promise<T> {
-  try {
-    return await warmUp;
-  } catch (error) {
-    throw error instanceof WarmUpFailed ? new BootError(`The warm-up failed: ${error.message}`) : error;
-  }
 }

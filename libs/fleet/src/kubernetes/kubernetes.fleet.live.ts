@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import { describeFleet, type FleetUnderTest } from '../fleet.conformance';
-import type { Member } from '../fleet';
+import type { FleetMember } from '../fleet';
 import { openRealCluster, type RealCluster } from '../fixtures/real-cluster';
 import { OWN_DEPLOYMENT } from '../fixtures/stand-in-cluster';
 import { STUB_COMPLAINT, classWith } from '../fixtures/stub-worker';
@@ -44,8 +44,8 @@ describe('on a real API server the fleet', () => {
   };
   const apply = (size: number, leaving: string[] = []): Promise<void> =>
     fleet.apply({ poolId: 'a', engineClass: cpu, size, leaving });
-  const members = async (): Promise<Member[]> => (await fleet.observe()).flatMap((group) => group.members);
-  const running = (count: number): Promise<Member[]> =>
+  const members = async (): Promise<FleetMember[]> => (await fleet.observe()).flatMap((group) => group.members);
+  const running = (count: number): Promise<FleetMember[]> =>
     eventually(`${count} to run`, async () => {
       const all = await members();
       return all.length === count && all.every(({ phase }) => phase === 'running') && all;

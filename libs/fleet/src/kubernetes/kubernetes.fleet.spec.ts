@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import { describeFleet, type FleetUnderTest } from '../fleet.conformance';
-import type { Member } from '../fleet';
+import type { FleetMember } from '../fleet';
 import { OWN_DEPLOYMENT, openStandIn, type StandInCluster } from '../fixtures/stand-in-cluster';
 import { STUB_COMPLAINT, classWith } from '../fixtures/stub-worker';
 import { KUBERNETES_RIGHTS } from './cluster';
@@ -49,14 +49,14 @@ describe('the fleet of a Kubernetes cluster', () => {
 
   const apply = (size: number, { poolId = 'a', engineClass = cpu, leaving = [] as string[] } = {}): Promise<void> =>
     fleet.apply({ poolId, engineClass, size, leaving });
-  const members = async (poolId = 'a'): Promise<Member[]> =>
+  const members = async (poolId = 'a'): Promise<FleetMember[]> =>
     (await fleet.observe()).find((group) => group.poolId === poolId)?.members ?? [];
-  const running = (count: number, poolId = 'a'): Promise<Member[]> =>
+  const running = (count: number, poolId = 'a'): Promise<FleetMember[]> =>
     eventually(`${count} to run`, async () => {
       const all = await members(poolId);
       return all.length === count && all.every(({ phase }) => phase === 'running') && all;
     });
-  const only = async (): Promise<Member | undefined> => (await members())[0];
+  const only = async (): Promise<FleetMember | undefined> => (await members())[0];
   const deployment = () =>
     [...cluster.standIn.deployments.values()].find(({ metadata }) => metadata.name !== OWN_DEPLOYMENT);
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Fleet, Group, GroupOrder, Member, MemberPhase } from '../fleet';
+import type { Fleet, Group, GroupOrder, FleetMember, MemberPhase } from '../fleet';
 import { KubernetesApi, type ClusterAccess } from './api';
 import { Cluster } from './cluster';
 import type { DeploymentObject, PodObject } from './objects';
@@ -60,8 +60,8 @@ export class KubernetesFleet implements Fleet {
     this.deployments = new Map(deployments.map((one) => [one.metadata.name ?? '', one]));
     this.pods = pods;
     const now = new Date();
-    const groups = new Map<string, Member[]>();
-    const add = (object: DeploymentObject | PodObject, members: Member[]): void => {
+    const groups = new Map<string, FleetMember[]>();
+    const add = (object: DeploymentObject | PodObject, members: FleetMember[]): void => {
       const poolId = object.metadata.labels?.[POOL_LABEL] ?? '';
       groups.set(poolId, [...(groups.get(poolId) ?? []), ...members]);
     };
@@ -170,7 +170,7 @@ export class KubernetesFleet implements Fleet {
   }
 
   /** Pods that a Deployment is not allowed to make, as a quota says or an admission controller: they would be seen nowhere. */
-  private missingOf({ metadata, spec, status }: DeploymentObject, startedAt: Date): Member[] {
+  private missingOf({ metadata, spec, status }: DeploymentObject, startedAt: Date): FleetMember[] {
     const refusal = status?.conditions?.find(({ type, status: is }) => type === 'ReplicaFailure' && is === 'True');
     if (refusal === undefined) return [];
     const [name = '', label] = [metadata.name, metadata.labels?.[REVISION_LABEL]];

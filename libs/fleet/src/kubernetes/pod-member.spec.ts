@@ -1,4 +1,4 @@
-import type { Member } from '../fleet';
+import type { FleetMember } from '../fleet';
 import type { ContainerStatus, PodObject, PodSpec } from './objects';
 import { memberOf } from './pod-member';
 
@@ -122,7 +122,7 @@ describe('a pod as a member of its group', () => {
       engine: Partial<ContainerStatus>,
       ready: { status: string; lastTransitionTime: string },
       worker: ContainerStatus['state'] = { running: { startedAt: start } },
-    ): Pick<Member, 'phase' | 'reason'> => {
+    ): Pick<FleetMember, 'phase' | 'reason'> => {
       const status = container({ state: worker });
       const conditions = [{ type: 'Ready', ...ready }];
       return memberOf(

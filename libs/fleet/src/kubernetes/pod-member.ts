@@ -1,5 +1,5 @@
 import type { PlacedStart } from '@millrace/deployments';
-import type { Member, Room } from '../fleet';
+import type { FleetMember, MachineSpace } from '../fleet';
 import { lastSentence } from '../last-message';
 import type { Container, ContainerStatus, PodObject, PodSpec } from './objects';
 
@@ -29,7 +29,7 @@ const FULL = /Insufficient/;
 const NOT_MEANT = /Pod's node (affinity|selector)|untolerated taint/;
 
 /** A pod as a member of its group. @param now when a pod counts as started whose containers do not run yet. */
-export function memberOf(pod: PodObject, revision: string, now: Date): Member {
+export function memberOf(pod: PodObject, revision: string, now: Date): FleetMember {
   const { name = '' } = pod.metadata;
   const { phase, reason } = stateOf(pod);
   return {
@@ -63,7 +63,7 @@ function placedOf(pod: PodObject): PlacedStart {
 }
 
 /** What decides on which nodes a pod fits. Of volumes only claims do: Kubernetes adds others with names of their own. */
-function needsOf(spec: Partial<PodSpec> = {}): Room['needs'] {
+function needsOf(spec: Partial<PodSpec> = {}): MachineSpace['needs'] {
   const { nodeSelector, tolerations, affinity, topologySpreadConstraints, runtimeClassName, priorityClassName } = spec;
   const claims = (spec.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) => claim ?? []);
   const resources = (list: Container[] = []): object[] => list.map((container) => container.resources ?? {});
@@ -74,7 +74,7 @@ function needsOf(spec: Partial<PodSpec> = {}): Room['needs'] {
 }
 
 /** Since when full nodes are all that keeps a pod from one. */
-function lackedSince({ metadata, status }: PodObject): Room['lackedSince'] {
+function lackedSince({ metadata, status }: PodObject): MachineSpace['lackedSince'] {
   const scheduled = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
   const causes = scheduled?.message?.split(' nodes are available: ')[1]?.split('. ')[0]?.split(', ') ?? [];
   const since = scheduled?.lastTransitionTime ?? metadata.creationTimestamp;
@@ -92,7 +92,7 @@ function containersOf({ status }: PodObject): ContainerStatus[] {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
 }
 
-function stateOf(pod: PodObject): Pick<Member, 'phase' | 'reason'> {
+function stateOf(pod: PodObject): Pick<FleetMember, 'phase' | 'reason'> {
   const { status } = pod;
   if (pod.metadata.deletionTimestamp !== undefined) return { phase: 'stopping', reason: null };
   if (status?.reason === 'NodeLost' || status?.phase === 'Unknown')
@@ -121,7 +121,7 @@ function crashedAs(
   pod: PodObject,
   first: ContainerStatus,
   crashes: readonly ContainerStatus[],
-): Pick<Member, 'phase' | 'reason'> {
+): Pick<FleetMember, 'phase' | 'reason'> {
   const end = endOf(first) ?? 'its worker ended';
   const sidecars = pod.status?.initContainerStatuses ?? [];
   const goesOn = wasReady(pod) && crashes.every((one) => sidecars.includes(one) && !keepsCrashing(one));

@@ -1,7 +1,7 @@
 import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { PoolStore, WorkerStore } from '@millrace/deployments';
-import type { HintState, LaneProducer } from '@millrace/messaging';
+import type { MessageState, LaneProducer } from '@millrace/messaging';
 import { BoundedMap, LoadingCache, crashPoint, type Logger } from '@millrace/platform';
 import type { JobSettings } from '../job.settings';
 import type { DispatchedJob, Turn, TurnOffer, TurnStore } from '../rotation';
@@ -224,7 +224,12 @@ export class Dispatcher {
   }
 
   /** Beside a message that is held, an offer needs a name of its own: the one that is left to others, and where that is held as well, another. */
-  private offerAgain(poolId: string, job: DispatchedJob, state: HintState | undefined, period: string): Promise<void> {
+  private offerAgain(
+    poolId: string,
+    job: DispatchedJob,
+    state: MessageState | undefined,
+    period: string,
+  ): Promise<void> {
     if (state === 'taken') return this.lanes.addLeft(poolId, job);
     return state === 'held' ? this.lanes.addAgain(poolId, job, period) : this.lanes.add(poolId, job);
   }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, utimesSy
 import { join } from 'node:path';
 import { scratchDir } from '../../../conformance/run-workflow';
 import { FolderRunFiles } from './folder.run-files';
-import { InputUnavailable } from './run-files';
+import { UnusableInput } from './run-files';
 
 describe('files in folders within reach', () => {
   const root = scratchDir();
@@ -27,7 +27,7 @@ describe('files in folders within reach', () => {
   });
 
   it('that are not there to be staged are unavailable', async () => {
-    await expect(files.stage(join(root, 'nowhere'), 'millrace/r1/9.png')).rejects.toBeInstanceOf(InputUnavailable);
+    await expect(files.stage(join(root, 'nowhere'), 'millrace/r1/9.png')).rejects.toBeInstanceOf(UnusableInput);
   });
 
   it('are fetched, or found missing', async () => {

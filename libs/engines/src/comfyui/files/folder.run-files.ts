@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import type { ComfyuiFolders } from '../comfyui.config';
 import type { Fetched, FetchTarget, ServerFile } from '../protocol';
 import { copyBytes } from './copy-bytes';
-import { InputUnavailable, PROOF_BYTES, type RunFiles } from './run-files';
+import { UnusableInput, PROOF_BYTES, type RunFiles } from './run-files';
 import { RUNS_FOLDER } from './run-paths';
 
 /** A run that goes on says so many times in it: see `keep`. */
@@ -23,7 +23,7 @@ export class FolderRunFiles implements RunFiles {
       // A copy, not a second name: a node that writes to its input must not reach the caller's bytes.
       await copyFile(path, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     } catch (error) {
-      if (isMissing(error)) throw new InputUnavailable('An input file is not there.');
+      if (isMissing(error)) throw new UnusableInput('An input file is not there.');
       throw error;
     }
   }

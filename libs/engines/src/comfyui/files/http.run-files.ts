@@ -1,5 +1,5 @@
 import { UnexpectedAnswer, type ComfyuiClient, type Fetched, type FetchTarget, type ServerFile } from '../protocol';
-import { InputUnavailable, PROOF_BYTES, type RunFiles } from './run-files';
+import { UnusableInput, PROOF_BYTES, type RunFiles } from './run-files';
 import { RUNS_FOLDER } from './run-paths';
 
 const PROOF = `${RUNS_FOLDER}/proof`;
@@ -12,7 +12,7 @@ export class HttpRunFiles implements RunFiles {
     const cut = name.lastIndexOf('/');
     try {
       const stored = await this.client.uploadInput(path, name.slice(0, cut), name.slice(cut + 1));
-      if (stored !== name) throw new InputUnavailable('ComfyUI stored an input file under another name.');
+      if (stored !== name) throw new UnusableInput('ComfyUI stored an input file under another name.');
     } catch (error) {
       throw refusalOf(error);
     }
@@ -56,12 +56,12 @@ export class HttpRunFiles implements RunFiles {
 
 function refusalOf(error: unknown): unknown {
   if (error instanceof UnexpectedAnswer && error.status === 413) {
-    return new InputUnavailable('An input file is larger than ComfyUI accepts (its --max-upload-size).');
+    return new UnusableInput('An input file is larger than ComfyUI accepts (its --max-upload-size).');
   }
   // It says no more than that it could not: the names are plain, and the folders its own.
   if (error instanceof UnexpectedAnswer && error.status === 500) {
     return Object.assign(new Error('ComfyUI could not write a file.', { cause: error }), { code: 'EIO' });
   }
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new InputUnavailable('An input file is not there.');
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new UnusableInput('An input file is not there.');
   return error;
 }

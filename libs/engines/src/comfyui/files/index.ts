@@ -1,4 +1,4 @@
 export { FolderRunFiles } from './folder.run-files';
 export { HttpRunFiles } from './http.run-files';
-export { InputUnavailable, type RunFiles } from './run-files';
+export { UnusableInput, type RunFiles } from './run-files';
 export { containedPath, isEscapingPath, isOfRuns, nodeFolder, prefixBase, runFolder, stagedName } from './run-paths';

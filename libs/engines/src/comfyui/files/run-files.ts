@@ -8,7 +8,7 @@ export interface RunFiles {
   /**
    * Puts an input file where nodes find it as `name`, a path below ComfyUI's input folder.
    *
-   * @throws {InputUnavailable} when the file is not there, or the server does not take it
+   * @throws {UnusableInput} when the file is not there, or the server does not take it
    */
   stage(path: string, name: string): Promise<void>;
   /** Fetches a file of the server; null when it is not there. */
@@ -34,4 +34,5 @@ export interface RunFiles {
   prove(): Promise<void>;
 }
 
-export class InputUnavailable extends Error {}
+/** An input file is not there, or the server does not take it: the message is a sentence for the author of the job. */
+export class UnusableInput extends Error {}

@@ -1,7 +1,7 @@
 import type { NodeCatalogue, RunLimits } from '@millrace/contracts';
 import type { EngineFailure, EngineResult, EngineRunContext, EngineWork } from '../../engine';
 import type { ComfyuiBounds } from '../comfyui.config';
-import { InputUnavailable, runFolder, stagedName } from '../files';
+import { UnusableInput, runFolder, stagedName } from '../files';
 import { GraphRefusal, sanitiseGraph, type SanitisedGraph } from '../graph';
 import { mapExtraData, postPrompt, TooLarge, type HistoryEntry } from '../protocol';
 import { cancelRun, type CancelResult } from './cancel';
@@ -243,7 +243,7 @@ export class ComfyuiRun {
 
   private outcomeOf(error: unknown): RunOutcome {
     if (error instanceof GraphRefusal) return this.failed(error.failure);
-    if (error instanceof InputUnavailable) {
+    if (error instanceof UnusableInput) {
       const { message } = error;
       return this.failed({ code: 'input_unavailable', message, nodeId: null, classType: null, traceback: null });
     }

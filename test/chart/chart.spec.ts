@@ -402,7 +402,7 @@ describe('alerts and dashboards', () => {
 
   it('link to a page that the operator serves, and name the targets of this release', async () => {
     const rules = JSON.stringify(kind('ha', 'PrometheusRule').map(({ spec }) => spec));
-    expect(rules).toContain('"runbook_url":"https://docs.example.com/operations#millracepostgresaway"');
+    expect(rules).toContain('"runbook_url":"https://docs.example.com/alerts#millracepostgresaway"');
     expect(rules).not.toContain('"runbook"');
     const named = await render('ha', { nameOverride: 'mill' });
     expect(JSON.stringify(named.filter((manifest) => manifest.kind === 'PrometheusRule'))).toContain(
@@ -421,8 +421,8 @@ describe('alerts and dashboards', () => {
     expect(rules).not.toMatch(/\(1 - 0\.\d|le=~\\"300/);
   });
 
-  it('have a section in docs/operations.md that says what to do', () => {
-    const page = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
+  it('have a section in docs/alerts.md that says what to do', () => {
+    const page = readFileSync(join(ROOT, 'docs', 'alerts.md'), 'utf8');
     const folder = join(ROOT, 'helm', 'millrace', 'rules');
     const rules = readdirSync(folder)
       .map((name) => readFileSync(join(folder, name), 'utf8'))
@@ -430,10 +430,10 @@ describe('alerts and dashboards', () => {
     const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name = '']) => name);
     expect(alerts.length).toBeGreaterThan(8);
     // A section of an alert that is no more would send its reader looking for nothing.
-    const sections = [...page.matchAll(/^### (Millrace[A-Z]\w+)$/gm)].map(([, name = '']) => name);
+    const sections = [...page.matchAll(/^## (Millrace[A-Z]\w+)$/gm)].map(([, name = '']) => name);
     expect(sections.sort()).toEqual([...alerts].sort());
-    expect(alerts.filter((name) => !page.includes(`### ${name}\n`))).toEqual([]);
-    expect(alerts.filter((name) => !rules.includes(`runbook: docs/operations.md#${name.toLowerCase()}`))).toEqual([]);
+    expect(alerts.filter((name) => !page.includes(`## ${name}\n`))).toEqual([]);
+    expect(alerts.filter((name) => !rules.includes(`runbook: docs/alerts.md#${name.toLowerCase()}`))).toEqual([]);
   });
 });
 

@@ -42,6 +42,7 @@ const WRITTEN: readonly { title: string; pages: Record<string, string> }[] = [
     pages: {
       'self-hosting': 'Self-hosting',
       operations: 'Operations',
+      alerts: 'Alerts',
       slo: 'Objectives',
       'remote-workers': 'Workers outside the cluster',
       'cluster-test': 'The test on a real cluster',

@@ -162,13 +162,13 @@ function incomplete(left: readonly OrphanHold[]): Refusal {
   const reason =
     `has a ledger that lacks how the holds of these jobs ended: ${named.join(', ')}${more}. What they were charged is of another day, or their usage ` +
     'records have another amount, so nothing was changed: put the rows that are missing back from a backup, as the section MillraceLedgerImbalance of ' +
-    'docs/operations.md says, and rebuild then; dry_run lists them (left)';
+    'docs/alerts.md says, and rebuild then; dry_run lists them (left)';
   return Refusal.ofFields([{ field: 'id', reason }]);
 }
 
 function contradiction(): Refusal {
   const reason =
     'has a ledger whose entries contradict each other, so no balance follows from it: the audit (GET /admin/v1/audit) names them, and ' +
-    'the section MillraceLedgerImbalance of docs/operations.md has what to do';
+    'the section MillraceLedgerImbalance of docs/alerts.md has what to do';
   return Refusal.ofFields([{ field: 'id', reason }]);
 }

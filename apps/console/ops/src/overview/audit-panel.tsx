@@ -67,7 +67,7 @@ function Findings({ findings, all }: { findings: readonly Finding[]; all: number
       {all > findings.length && (
         <p className="small soft">
           The first {findings.length} of {all}. All of them: <code>millrace admin audit</code>. What to do:
-          docs/operations.md, Alerts.
+          docs/alerts.md.
         </p>
       )}
     </>

@@ -36,7 +36,7 @@ const downwardsOnly = FLOORS.map((floor, index) => {
 const DOMAINS = ['accounts', 'deployments', 'assets', 'billing', 'webhooks'];
 const siblings = DOMAINS.map((name) => ({
   name: `no-siblings-of-${name}`,
-  comment: 'The domains never see each other; jobs brings them together.',
+  comment: 'The domains never see each other; the floors above bring them together: jobs, fleet, models and privacy.',
   severity: 'error',
   from: { path: lib([name]), pathNot: spec },
   to: { path: lib(DOMAINS.filter((other) => other !== name)) },

@@ -16,7 +16,10 @@ export class NestedConnectionError extends Error {
   }
 }
 
-/** Begin work beside the transaction that is open here, which does not wait for it. */
+/**
+ * Begin work on a connection of its own beside the transaction that is open here, as another process would. Only specs use it, to have two
+ * transactions meet; in the product such work is refused (`NestedConnectionError`).
+ */
 export function besideTransaction<T>(work: () => T): T {
   return holdingConnection.run(null, work);
 }

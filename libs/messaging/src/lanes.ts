@@ -15,8 +15,9 @@ const messageId = ({ jobId, attempt }: DispatchMessage, again?: string): string 
 const LEFT = 'left';
 
 /**
- * Where the offers of an attempt are. `waiting`: one waits to be received. Else `absent`: the first message is not there; `taken`: a worker has
- * received it and is not done with it; `held`: so it is, and the offer beside it is with a worker, too.
+ * Where the messages of an attempt are: the first one, and the second one that `addLeft` sends. `waiting`: a message waits to be received. If none
+ * waits, `absent`: the first one is not in the lane; `taken`: a worker has received the first one and is not done with it; `held`: workers have
+ * received both and are done with neither.
  */
 export type MessageState = 'waiting' | 'absent' | 'taken' | 'held';
 

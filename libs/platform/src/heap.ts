@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * How much more than what it has kept the heap may take before V8 looks for garbage again. By itself V8 lets a small one grow to four times that, so that
- * what thousands of streams leave behind takes several times their memory. A look is mostly done beside the event loop, of which it takes 10 ms.
+ * By how many percent the heap may grow beyond what survived the last garbage collection before V8 collects again. V8's own choice lets a small heap
+ * grow to four times that size, so that the garbage of thousands of streams takes several times the memory of the streams. A collection mostly
+ * runs beside the event loop, which it blocks for 10 ms.
  */
 const HEAP_GROWTH_PERCENT = 50;
 

@@ -2,7 +2,7 @@ import { Refusal } from '@millrace/contracts';
 
 /** Of one owner; with its requests per minute this bounds what it can make a process do at one time. */
 const WAITING = 100;
-/** However long its last work took, an owner waits no longer than this for its next, where its rest does not say otherwise. */
+/** The longest that a place stays empty after a piece of work, in milliseconds, unless `Rest.mostMs` sets another limit. */
 const MAX_REST_MS = 2_000;
 
 /** How long the place that a piece of work leaves stays empty. */

@@ -34,7 +34,8 @@ interface Recorded {
 
 /**
  * Fills the lanes from Postgres: to the capacity of the pool's live workers and a small look-ahead, and no further, so that
- * whose turn it is stays open until the last moment. What runs on workers that drain or are gone leaves the others their room.
+ * whose turn it is stays open until the last moment. Attempts that run on workers that drain or are gone do not count against the capacity of
+ * the others.
  */
 export class Dispatcher {
   private readonly active = new Map<string, { again: boolean }>();

@@ -1,7 +1,7 @@
 import { isTerminal, type JobStatus, type WaitingReason } from '@millrace/contracts';
 import type { Delivery } from '../state';
 
-/** What it follows from that a job waits, as it is read. */
+/** A row with all facts from which `waitingOf` decides why a job waits. */
 export interface JobStandingRow {
   id: string;
   status: JobStatus;

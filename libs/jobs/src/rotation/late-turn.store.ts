@@ -3,8 +3,9 @@ import { rejoinedPass } from './rejoined-pass.store';
 import { STRIDE } from './turn.store';
 
 /**
- * The one job that `job` yields at most was set aside after its turn, and runs now: its account takes a turn again, as for a job that has come back
- * to wait, so that accounts of which many are set aside share the workers for these as they share the others.
+ * A turn for a job that was set aside after its first turn and is dispatched now. `job` has one row at most. The account pays for the second
+ * turn as it does for a job that was given back: without it, an account with many jobs set aside would get more than its share of the workers
+ * that can run these.
  */
 export function takeLateTurnPart(job: StatementPart<'pool_id' | 'account_id'>): StatementPart {
   const turn = statementPart('late_turn')`

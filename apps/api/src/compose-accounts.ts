@@ -15,6 +15,8 @@ import {
   FailedAttempts,
   InvitationMailStore,
   InvitationStore,
+  AcceptInvitations,
+  InvitationMailLimits,
   InvitationsService,
   MemberStore,
   MembersService,
@@ -56,6 +58,7 @@ type Accounts = {
   operatorTokens: OperatorTokensService;
   members: MembersService;
   invitations: InvitationsService;
+  acceptInvitations: AcceptInvitations;
   signInMails: SignInMailsService;
 };
 
@@ -138,26 +141,35 @@ export function composeAccounts(
   const owners = new OwnerRights(accountStore, keyStore);
   const members = new MemberStore();
   const outbox = composeMailOutbox(secretKey, settings);
+  const invitationMint = new SecretMint(secretKey, 'invitations');
+  const addresses = new Pseudonyms(secretKey, 'mail addresses');
   const invitations = new InvitationsService({
     database,
     accounts: accountStore,
     owners,
+    members,
+    invitations: openInvitations,
+    mailLimits: new InvitationMailLimits(new InvitationMailStore(), addresses, settings.invitationsPerDay),
+    outbox,
+    mint: invitationMint,
+    audit,
+  });
+  const acceptInvitations = new AcceptInvitations({
+    database,
+    accounts: accountStore,
     keys: keyStore,
     members,
     invitations: openInvitations,
-    mails: new InvitationMailStore(),
-    addresses: new Pseudonyms(secretKey, 'mail addresses'),
-    outbox,
-    mint: new SecretMint(secretKey, 'invitations'),
+    mint: invitationMint,
     keyMint: mint,
     audit,
     failures,
     keyEnvironment,
-    mailsPerDay: settings.invitationsPerDay,
   });
   const people = {
     members: new MembersService(database, owners, members, openInvitations, audit, forget),
     invitations,
+    acceptInvitations,
     signInMails: new SignInMailsService(database, new SignInRequestStore(), outbox, secretKey),
   };
   const gate = new AddressGate(audit, failures);

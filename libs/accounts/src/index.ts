@@ -41,6 +41,8 @@ export { NoteExpiringKeysLoop } from './expiry';
 export {
   InvitationMailStore,
   InvitationStore,
+  AcceptInvitations,
+  InvitationMailLimits,
   InvitationsService,
   MemberDeveloperMails,
   MemberMoneyMails,

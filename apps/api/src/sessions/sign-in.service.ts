@@ -5,7 +5,7 @@ import {
   AddressGate,
   Authenticator,
   FailedAttempts,
-  InvitationsService,
+  AcceptInvitations,
   SessionsService,
   SignInLinksService,
   assertActive,
@@ -26,7 +26,7 @@ export class SignInService {
   constructor(
     private readonly sessions: SessionsService,
     private readonly links: SignInLinksService,
-    private readonly invitations: InvitationsService,
+    private readonly invitations: AcceptInvitations,
     private readonly authenticator: Authenticator,
     private readonly failures: FailedAttempts,
     private readonly limits: RequestLimits,

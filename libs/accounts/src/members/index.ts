@@ -2,6 +2,8 @@ export { composeMemberChores } from './composition';
 export { MemberDeveloperMails } from './developer-mails';
 export { InvitationMailStore } from './invitation-mail.store';
 export { InvitationStore, type Invitation } from './invitation.store';
+export { AcceptInvitations } from './accept-invitations';
+export { InvitationMailLimits } from './invitation-mail-limits';
 export { InvitationsService } from './invitations.service';
 export { MemberStore, type Member } from './member.store';
 export { SignInMailsService, browserHash } from './sign-in-mails.service';

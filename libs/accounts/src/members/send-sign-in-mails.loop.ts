@@ -2,7 +2,7 @@ import type { Database, Statements } from '@millrace/database';
 import type { MailOutbox } from '@millrace/mail';
 import type { Loop, LoopReport } from '@millrace/platform';
 import type { SecretMint, SignInLinkStore } from '../sessions';
-import { hashOf } from './invitations.service';
+import { hashOf } from './link-hash';
 import { signInMail } from './mails';
 import type { MemberStore, Membership } from './member.store';
 import type { SignInRequestStore, TakenSignInRequest } from './sign-in-request.store';

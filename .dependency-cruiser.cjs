@@ -84,7 +84,7 @@ const ROOMS = {
   'apps/gateway/src': [['http'], ['lanes'], ['workers', 'attempts']],
   'libs/deployments/src': [['tokens', 'starts', 'versions']],
   'libs/accounts/src': [
-    ['audit-log'],
+    ['audit-log', 'known-secrets'],
     ['access', 'audit-chain', 'expiry', 'erasure'],
     ['sessions'],
     ['members', 'operators'],

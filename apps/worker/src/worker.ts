@@ -272,10 +272,7 @@ export class PoolWorker {
     await Promise.all(meant.map(({ attempt }) => attempt.checkForCancel()));
   }
 
-  /**
-   * Take nothing more; let what runs end within the drain time, and give the rest back. Resolves when all of it is stored and
-   * recorded.
-   */
+  /** Take nothing more; let what runs end within the drain time, and give the rest back. Resolves when all of it is recorded. */
   async drain(): Promise<void> {
     this.state = 'draining';
     void this.named.stop();

@@ -1,6 +1,5 @@
-import type { NodeError, NodeErrors, Refusal } from '@millrace/contracts';
+import { Refusal, type NodeError, type NodeErrors } from '@millrace/contracts';
 import type { UnlistedModel } from '@millrace/workflow';
-import { invalidWorkflow } from './validate-workflow.step';
 
 /** A graph that is refused in any case: for what, the library of its account decides a part. Plain data: it may come from another thread. */
 export interface FaultyGraph {
@@ -47,6 +46,17 @@ export function refusalOfModels(lacking: readonly UnlistedModel[]): Refusal {
     byNode.set(nodeId, [...(byNode.get(nodeId) ?? []), lackedByLibrary(error)]);
   }
   return invalidWorkflow(Object.fromEntries(byNode));
+}
+
+/** `invalid_workflow` with these faults. */
+export function invalidWorkflow(nodeErrors: NodeErrors): Refusal {
+  const faults = Object.entries(nodeErrors).flatMap(([nodeId, errors]) =>
+    errors.map((error) => (nodeId === '' ? error.message : `Node ${nodeId}: ${error.message}`)),
+  );
+  const more = faults.length > 3 ? ` And ${faults.length - 3} more.` : '';
+  return new Refusal('invalid_workflow', `The workflow cannot be run. ${faults.slice(0, 3).join(' ')}${more}`, {
+    details: { node_errors: nodeErrors },
+  });
 }
 
 /** Says where else the model was looked for. */

@@ -8,6 +8,5 @@ export {
   SUBMISSION_REST,
   SubmissionExaminer,
 } from './submission-examiner';
-export { refusalOfModels, unlistedNames, type KnownModels } from './faulty-graph';
-export { invalidWorkflow } from './validate-workflow.step';
+export { invalidWorkflow, refusalOfModels, unlistedNames, type KnownModels } from './faulty-graph';
 export { workKeyOf } from './work-key';

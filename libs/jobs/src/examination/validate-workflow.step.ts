@@ -1,6 +1,6 @@
-import { Refusal, type NodeCatalogue, type NodeErrors } from '@millrace/contracts';
+import type { NodeCatalogue } from '@millrace/contracts';
 import { sortFaults, validateWorkflow, type WorkflowGraph } from '@millrace/workflow';
-import type { FaultyGraph } from './faulty-graph';
+import { invalidWorkflow, type FaultyGraph } from './faulty-graph';
 
 /**
  * Check a graph against the nodes that its pool can run.
@@ -18,15 +18,4 @@ export function validateGraph(
   if (Object.keys(faults).length === 0) return { unlistedModels };
   if (unlistedModels.length === 0) throw invalidWorkflow(faults);
   return { nodeErrors, unlistedModels };
-}
-
-/** `invalid_workflow` with these faults. */
-export function invalidWorkflow(nodeErrors: NodeErrors): Refusal {
-  const faults = Object.entries(nodeErrors).flatMap(([nodeId, errors]) =>
-    errors.map((error) => (nodeId === '' ? error.message : `Node ${nodeId}: ${error.message}`)),
-  );
-  const more = faults.length > 3 ? ` And ${faults.length - 3} more.` : '';
-  return new Refusal('invalid_workflow', `The workflow cannot be run. ${faults.slice(0, 3).join(' ')}${more}`, {
-    details: { node_errors: nodeErrors },
-  });
 }

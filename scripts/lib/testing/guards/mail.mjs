@@ -6,7 +6,8 @@ const MAIL = ['libs/mail/src/delivery.int-spec'];
 const SIGN_IN_MAILS = 'libs/accounts/src/members/sign-in-mails.service.ts';
 const MEMBER_STORE = 'libs/accounts/src/members/member.store.ts';
 const INVITATIONS = ['apps/api/src/members/invitations.int-spec'];
-const INVITATION_SERVICE = 'libs/accounts/src/members/invitations.service.ts';
+const INVITATION_LIMITS = 'libs/accounts/src/members/invitation-mail-limits.ts';
+const ACCEPTANCE = 'libs/accounts/src/members/accept-invitations.ts';
 const LINKS_BY_MAIL = ['apps/api/src/sessions/sign-in-mails.int-spec'];
 const SENT_LINKS = ['libs/accounts/src/members/sign-in-mails.int-spec'];
 const LINK_STORE = 'libs/accounts/src/sessions/sign-in-link.store.ts';
@@ -87,28 +88,28 @@ export const MAIL_GUARDS = [
   ),
   of(
     'an address is not sent one invitation after the other',
-    INVITATION_SERVICE,
+    INVITATION_LIMITS,
     '    if (paused > 0) throw tooSoon(email, paused);\n',
     '',
     INVITATIONS,
   ),
   of(
     'an address is sent a few invitations of an account in a day',
-    INVITATION_SERVICE,
+    INVITATION_LIMITS,
     '    if (ofAddress > 0) throw tooSoon(email, ofAddress);\n',
     '',
     INVITATIONS,
   ),
   of(
     'an account has some invitations mailed in a day',
-    INVITATION_SERVICE,
+    INVITATION_LIMITS,
     '    if (ofAccount > 0) throw tooMany(mailsPerDay, ofAccount);\n',
     '',
     INVITATIONS,
   ),
   of(
     'who accepts an invitation holds the account first, as who invites does',
-    INVITATION_SERVICE,
+    ACCEPTANCE,
     ' || !(await accounts.lock(tx, accountId))',
     '',
     INVITATIONS,

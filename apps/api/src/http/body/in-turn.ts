@@ -4,8 +4,8 @@ import { heldBytesOf } from './hold-bytes';
 import { senderOf } from './sender';
 
 /**
- * Do what a request's body asks for: at once when it is small, else when the other large requests of its account have been done,
- * and three times as long as was spent on the last one has passed. So one account has one body among those that wait for a thread
+ * Do what a request's body asks for: when it is small, in this turn of the event loop or in one of the next (`LoopShares`), else when the
+ * other large requests of its account have been done, and three times as long as was spent on the last one has passed. So one account has one body among those that wait for a thread
  * (`SubmissionExaminer`), however many it sends and however soon, and takes a fourth of a thread's time at most
  * (`SUBMISSION_REST`). Batches have turns of their own by the same rule (`BatchExaminer`).
  * What it waits for besides, a thread or the database, counts for nothing, so that no account is held up by the load of others.
@@ -21,8 +21,11 @@ export function inTurn<T>(
   body: Uint8Array,
   work: (spend: (ms: number) => void) => Promise<T>,
 ): Promise<T> {
-  if (body.byteLength <= SMALL_SUBMISSION_BYTES) return work(() => undefined);
   const { bodies, payer } = contextOf(request);
+  if (body.byteLength <= SMALL_SUBMISSION_BYTES) {
+    const begin = (): Promise<T> => work(() => undefined);
+    return bodies.loopShares.take(payer, body.byteLength)?.then(begin) ?? begin();
+  }
   const sender = senderOf(request);
   return heldBytesOf(request).during(() =>
     bodies.turns.run(payer, async (spend) => {

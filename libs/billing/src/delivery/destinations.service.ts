@@ -34,13 +34,13 @@ export class ExportDestinations {
     if (target === null) {
       if (!this.hasOwnBucket) throw noOwnBucket();
       const none = { bucket: null, region: null, endpoint: null, accessKeyId: null, sealedSecret: null };
-      return this.store.put(tx, accountId, { ...none, prefix }, await this.firstDay());
+      return this.store.put(tx, accountId, { ...none, prefix }, await this.firstDay(tx));
     }
     const { secretAccessKey, endpoint, ...place } = target;
     const fault = endpoint === null ? null : this.guard.faultOf(endpoint);
     if (fault !== null) throw Refusal.ofFields([{ field: 'endpoint', reason: fault }]);
     const sealedSecret = this.secrets.seal(secretAccessKey, accountId);
-    return this.store.put(tx, accountId, { ...place, endpoint, sealedSecret, prefix }, await this.firstDay());
+    return this.store.put(tx, accountId, { ...place, endpoint, sealedSecret, prefix }, await this.firstDay(tx));
   }
 
   /** Stop writing, or go on. @throws Refusal `not_found`. */
@@ -53,8 +53,8 @@ export class ExportDestinations {
     if (!(await this.store.delete(tx, accountId))) throw noDestination();
   }
 
-  private async firstDay(): Promise<string> {
-    const next = new Date(`${await this.exports.firstIncompleteDay()}T00:00:00.000Z`);
+  private async firstDay(tx: Statements): Promise<string> {
+    const next = new Date(`${await this.exports.firstIncompleteDay(tx)}T00:00:00.000Z`);
     return new Date(next.getTime() - DAY_MS).toISOString().slice(0, 10);
   }
 }

@@ -86,8 +86,8 @@ export class DailyExports {
   }
 
   /** Days before it are complete: `yyyy-mm-dd`. */
-  firstIncompleteDay(): Promise<string> {
-    return this.store.firstIncompleteDay(this.database, this.at);
+  firstIncompleteDay(statements: Statements = this.database): Promise<string> {
+    return this.store.firstIncompleteDay(statements, this.at);
   }
 
   private async completeDay(name: string): Promise<ExportDay> {

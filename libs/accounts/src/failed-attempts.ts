@@ -95,12 +95,9 @@ export class FailedAttempts {
 
   /** Count a refusal as a failure, unless it was counted. @returns what to throw: the refusal, or 429 `rate_limited`. */
   instead(network: string, refusal: Refusal): Refusal {
-    if (this.counted.has(refusal)) return refusal;
+    if (refusal.code === 'rate_limited') return refusal;
     const attempts = this.count(network, refusal);
-    if (attempts.failures <= this.limitPerMinute) return refusal;
-    const limited = this.tooMany(attempts);
-    this.counted.add(limited);
-    return limited;
+    return attempts.failures > this.limitPerMinute ? this.tooMany(attempts) : refusal;
   }
 
   /** Count a failure that is answered in another way, by this refusal where it is known: then once, however often it is counted. */

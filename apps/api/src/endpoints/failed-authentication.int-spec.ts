@@ -170,8 +170,19 @@ describe('secrets that have ended are limited by address, and those that work pa
 });
 
 describe('of a deployment that is not theirs, nobody learns whether it exists', () => {
-  const rows: [who: string, status: number, headers: (otherKey: string) => Record<string, string>][] = [
+  const rows: [
+    who: string,
+    status: number,
+    headers: (otherKey: string) => Record<string, string>,
+    method?: 'GET' | 'POST',
+  ][] = [
     ['without a key', 401, () => ({})],
+    [
+      'with a cookie that a page of another origin sends',
+      403,
+      () => ({ Cookie: `millrace_session=x`, 'Sec-Fetch-Site': 'cross-site' }),
+      'POST',
+    ],
     ['with the key of another account', 404, (key) => ({ Authorization: `Bearer ${key}` })],
     ['with a key that is not valid', 401, () => ({ Authorization: 'Bearer mr_live_nonsense' })],
     [
@@ -181,7 +192,7 @@ describe('of a deployment that is not theirs, nobody learns whether it exists', 
     ],
   ];
 
-  it.each(rows)('%s', async (who, status, credential) => {
+  it.each(rows)('%s', async (who, status, credential, method = 'GET') => {
     const [owner, other] = [await cloud.account(), await cloud.account()];
     const id = newId();
     const facts = { id, accountId: owner.id, name: 'idle', poolId: id, createdAt: new Date(0) };
@@ -192,7 +203,7 @@ describe('of a deployment that is not theirs, nobody learns whether it exists', 
       const statuses: number[] = [];
       const headers = headersOf(from, credential(other.key));
       for (let n = 0; n < LIMIT + 15; n += 1) {
-        const answer = await cloud.client(null).call('GET', `/deployment/${which}/api/v2/jobs`, { headers });
+        const answer = await cloud.client(null).call(method, `/deployment/${which}/api/v2/jobs`, { headers });
         statuses.push(answer.status);
       }
       return statuses;

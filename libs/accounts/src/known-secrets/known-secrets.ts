@@ -9,7 +9,8 @@ const ENDED_MS = 60_000;
 export interface KnownSecretsOptions {
   /**
    * Whether a look-up of an ended secret counts as a failure of its network; false where the caller counts each answer. A browser
-   * repeats the one secret that it has: so its look-ups are counted, of which there is one a minute, and not its answers.
+   * repeats the one secret that it has: so its look-ups are counted, of which there is one a minute, and not its answers. On a deployment
+   * each answer counts.
    */
   countsLookUps: boolean;
   /** Milliseconds on a clock that only goes forward. */
@@ -37,6 +38,8 @@ export interface SecretLookUp<T> {
 export class KnownSecrets {
   private readonly proven = new BoundedMap<true>(REMEMBERED);
   private readonly ended = new BoundedMap<{ since: number }>(REMEMBERED);
+  /** Look-ups of secrets that are not known, by their hashes: one that is presented many times at once is looked up, and counted, once. */
+  private readonly underWay = new Map<string, Promise<unknown>>();
 
   constructor(
     private readonly failures: FailedAttempts,
@@ -48,7 +51,16 @@ export class KnownSecrets {
     const { hash, load, loadProven = load } = wanted;
     if (this.proven.has(hash)) return this.noted(wanted, await loadProven());
     if (this.hasEnded(hash)) return null;
-    return this.noted(wanted, await (wanted.isThere === true ? load() : this.lookUp(wanted)));
+    return this.noted(wanted, await (wanted.isThere === true ? load() : this.lookUpOnce(wanted)));
+  }
+
+  private lookUpOnce<T>(wanted: SecretLookUp<T>): Promise<T | null> {
+    const { hash } = wanted;
+    const begun = this.underWay.get(hash) as Promise<T | null> | undefined;
+    if (begun !== undefined) return begun;
+    const lookUp = this.lookUp(wanted).finally(() => this.underWay.delete(hash));
+    this.underWay.set(hash, lookUp);
+    return lookUp;
   }
 
   private async lookUp<T>({ isOurs, network, load }: SecretLookUp<T>): Promise<T | null> {

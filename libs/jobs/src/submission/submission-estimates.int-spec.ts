@@ -155,6 +155,9 @@ describe('an estimate of a submission', () => {
     expect(times).toMatchObject({ runs: 1, p50Ms: 1_000 });
     expect(costMicros).toEqual({ p50: PRICE, p90: PRICE });
     expect(await estimate(bodyOf('many'), { notReady })).toMatchObject({ refusal: notReady, times: null });
+    // What is wrong with a body counts before where it is sent, however large it is.
+    const large = `${bodyOf(4).slice(0, -1)},"pad":"${'x'.repeat(40_000)}","metadata":{"a":1}}`;
+    expect((await estimate(large, { notReady })).refusal?.code).toBe('metadata_invalid');
   });
 
   it('says what is held, and knows no times before the first run', async () => {

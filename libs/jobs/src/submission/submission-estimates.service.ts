@@ -82,7 +82,11 @@ export class SubmissionEstimates {
     const known = target as Target | null;
     if (known === null) return { ...NOTHING, refusal: examined instanceof Refusal ? examined : null };
     const terms = termsOf(request.caller, scope, known, this.settings);
-    if (examined instanceof Refusal) return { ...NOTHING, refusal: known.notReady ?? examined, terms };
+    if (examined instanceof Refusal) {
+      // A fault of the body counts before the target, one of the graph after it.
+      const refusal = examined.code === 'invalid_workflow' ? (known.notReady ?? examined) : examined;
+      return { ...NOTHING, refusal, terms };
+    }
     // A submission is refused before anything else is looked up; what it would come to once the target is ready can be said all the same.
     const prepared = known.notReady ?? (await this.prepared(request, known, examined));
     const reuse = prepared instanceof Refusal ? null : (prepared.search?.outcome ?? null);

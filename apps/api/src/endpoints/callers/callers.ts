@@ -147,21 +147,14 @@ export class Callers {
     }
     const network = networkOf(request);
     const caller = await this.keyHolder(request).catch((error: unknown) => {
-      throw this.countedStranger(network, error);
+      // Who does not prove to be anyone has asked for a deployment, whether or not there is one.
+      throw error instanceof Refusal ? this.failures.instead(network, error) : error;
     });
     const isOwner = deployment?.accountId === caller.accountId;
     const refusal = isOwner ? null : this.failures.instead(network, noDeployment(id));
     this.limits.take(request, caller, countedAs);
     if (refusal !== null) throw refusal;
     return { caller, demo: false };
-  }
-
-  /** Who does not prove to be anyone has asked for a deployment, whether or not there is one: that counts, once. @returns what to throw. */
-  private countedStranger(network: string, error: unknown): unknown {
-    if (!(error instanceof Refusal) || error.status === 429) return error;
-    if (error.code === 'unauthorized') return this.failures.instead(network, error);
-    this.failures.count(network, error);
-    return error;
   }
 
   /** A lookup of what may not exist is limited as one of a key: anyone can make ids up. */

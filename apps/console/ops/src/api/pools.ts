@@ -17,8 +17,8 @@ export interface Pool {
   created_at: string;
 }
 
-/** Whose pool it is; null where all accounts share it. */
-export function holderOf({ deployment_name: name, account_name: account }: Pool): string | null {
+/** Whose pool it is; null where all accounts share it, and where the API is of a version that does not say. */
+export function holderOf({ deployment_name: name = null, account_name: account = null }: Partial<Pool>): string | null {
   return name === null || account === null ? null : `${name} · ${account}`;
 }
 

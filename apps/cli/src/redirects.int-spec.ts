@@ -110,4 +110,13 @@ describe('a redirect that leads elsewhere', () => {
     expect(old.requests('GET /files/1')[0]?.headers.authorization).toBe('Bearer mr_key');
     expect(service.received[0]?.headers.authorization).toBeUndefined();
   });
+
+  it('is followed to the bytes of an asset back to the address of the service, without the key', async () => {
+    const { id, hash } = outputOf(service.url, 1, CONTENT);
+    const asset = assetOf(service.url, 1, { hash, size_bytes: CONTENT.byteLength, file_path: 'p.png' });
+    old.on(`GET /api/v2/assets/${id}`, json(200, asset)).on('GET /files/1', bytes(CONTENT));
+    service.on('GET /files/1', to(`${old.url}/files/1`));
+    expect(await millrace('assets', 'get', id, '-o', join(folder, 'p.png'))).toBe(0);
+    expect(old.requests('GET /files/1').map(({ headers }) => headers.authorization)).toEqual([undefined]);
+  });
 });

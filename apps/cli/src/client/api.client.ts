@@ -162,10 +162,11 @@ export class ApiClient {
     return cure === undefined ? read() : this.writes.answered(cure, read);
   }
 
-  private async once(url: URL, options: CallOptions, redirects = 0): Promise<Response> {
+  /** @param isKeyed false behind another origin: where that leads, a link needs no key. */
+  private async once(url: URL, options: CallOptions, redirects = 0, isKeyed = true): Promise<Response> {
     const { method = 'GET', json, headWithinMs = HEAD_WITHIN_MS } = options;
     const headers: Record<string, string> = { 'user-agent': this.userAgent, ...options.headers };
-    if (this.settings.apiKey && url.origin === this.settings.baseUrl.origin)
+    if (isKeyed && this.settings.apiKey && url.origin === this.settings.baseUrl.origin)
       headers.authorization = `Bearer ${this.settings.apiKey}`;
     if (json !== undefined) headers['content-type'] = 'application/json';
     const body = json === undefined ? options.body : jsonOf(json);
@@ -181,7 +182,8 @@ export class ApiClient {
     const redirected = { from: url, to, base: this.settings.baseUrl };
     if (method !== 'GET' || redirects === MAX_REDIRECTS || !mayFollow(redirected, options.isContent === true))
       throw redirectFailure(redirected);
-    return this.once(to, to.origin === url.origin ? options : { ...options, headers: {} }, redirects + 1);
+    const isWithin = to.origin === url.origin;
+    return this.once(to, isWithin ? options : { ...options, headers: {} }, redirects + 1, isKeyed && isWithin);
   }
 
   private unreached(url: URL, error: unknown, options: CallOptions): CliFailure {

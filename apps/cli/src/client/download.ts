@@ -119,8 +119,11 @@ export class Downloader {
   private async writeTo(path: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
     const response = await this.answer(wanted, signal);
     const hash = new ContentHash();
-    const write = async (): Promise<void> =>
-      pipeline(body(response), hashing(hash), await openInPlace(path, signal), { signal });
+    const write = async (): Promise<void> => {
+      const to = await openInPlace(path, signal);
+      // Read from here on, so that what ends the body while a pipe waits for its reader is an error of nobody.
+      return pipeline(body(response), hashing(hash), to, { signal });
+    };
     try {
       await this.transfer(wanted, signal, write);
     } catch (error) {

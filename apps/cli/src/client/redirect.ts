@@ -24,7 +24,7 @@ export function redirectOf({ status, headers }: Response, url: URL): URL | null 
  */
 export function mayFollow({ from, to, base }: Redirected, isContent: boolean): boolean {
   if (to.origin === from.origin) return true;
-  if (!isContent || !/^https?:$/.test(to.protocol) || to.origin === base.origin) return false;
+  if (!isContent || !/^https?:$/.test(to.protocol)) return false;
   return from.origin !== base.origin || pathOf(to) !== pathOf(from);
 }
 

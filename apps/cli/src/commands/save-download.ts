@@ -60,11 +60,11 @@ export function saveDownload(
   return interruptible(host, async (signal) => {
     const place = await savePlace(path).catch((error: unknown) => Promise.reject(cutOff(error)));
     const draft = `${place.path}.${randomUUID().slice(0, 8)}.part`;
-    const { body } = await api.open(from, { headers, isContent: true, signal });
-    const bytes = body === null ? Readable.from([]) : Readable.fromWeb(body);
+    const { body } = await api.open(from, { headers, signal });
     try {
-      if (!place.isReplaceable) return await pipeline(bytes, await openInPlace(path, signal), { signal });
-      await pipeline(bytes, createWriteStream(draft, { mode }), { signal });
+      const to = place.isReplaceable ? createWriteStream(draft, { mode }) : await openInPlace(path, signal);
+      await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), to, { signal });
+      if (!place.isReplaceable) return;
       if (!force) await claim(place.path);
       await rename(draft, place.path);
     } catch (error) {

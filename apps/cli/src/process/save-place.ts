@@ -34,7 +34,7 @@ async function behindLinks(path: string): Promise<string> {
       (found) => found.isSymbolicLink(),
       () => false,
     );
-    return isLink ? behindLinks(resolve(dirname(path), await readlink(path))) : path;
+    return isLink ? behindLinks(resolve(await realpath(dirname(path)), await readlink(path))) : path;
   }
 }
 

@@ -52,19 +52,30 @@ export class Lifecycle {
    * it stays as it is: canceling twice is canceling once.
    */
   async cancel(scope: JobScope, jobId: string): Promise<void> {
-    this.announce(await this.cancelIn(this.database, scope, jobId));
+    this.announce(await this.requestEnd(this.database, scope, jobId, (ending) => this.withPublished(jobId, ending)));
   }
 
   /**
-   * The writes of `cancel`, where they are to commit with others.
+   * The writes of `cancel`, where they are to commit with others. The transaction does not wait for Redis: an end between two attempts has the
+   * progress of the last heartbeat.
    *
    * @returns the moves in order, to be announced after the commit.
    */
-  async cancelIn(tx: Statements, scope: JobScope, jobId: string): Promise<MovedJob[]> {
+  cancelIn(tx: Statements, scope: JobScope, jobId: string): Promise<MovedJob[]> {
+    return this.requestEnd(tx, scope, jobId, (ending) => Promise.resolve(ending));
+  }
+
+  /** @param complete adds to the end of a job between two attempts, before the job is locked. */
+  private async requestEnd(
+    tx: Statements,
+    scope: JobScope,
+    jobId: string,
+    complete: (ending: JobEnding) => Promise<JobEnding>,
+  ): Promise<MovedJob[]> {
     const queued = await endJob(tx, { kind: 'queued', scope, jobId }, canceledEnding('canceled_while_queued'));
     if (queued !== null) return [queued];
-    // Between two attempts there is no worker to end it. Redis is read before the job is locked.
-    const ending = await this.withPublished(jobId, canceledEnding('canceled_between_attempts'));
+    // Between two attempts there is no worker to end it.
+    const ending = await complete(canceledEnding('canceled_between_attempts'));
     const moved = await requestCancel(tx, scope, jobId);
     if (moved === null) return [];
     crashPoint('cancel:after-request');

@@ -230,6 +230,12 @@ describe('the measure of a pool', () => {
       data: { dispatchedAt: ago(16) },
     });
     expect(await waits()).toBeGreaterThan(15 * 60);
+    // One that no worker could take is set aside, and waits for a worker as before.
+    await test.database.models.job.updateMany({
+      where: { poolId: place.poolId, delivery: 'dispatched' },
+      data: { dispatchedAt: null },
+    });
+    expect(await waits()).toBeGreaterThan(15 * 60);
   });
 
   it('counts the wait of a job that was handed back from the end of its attempt on, waiting or in the lane', async () => {

@@ -73,7 +73,8 @@ export class QueueDepthStore {
       CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE j.delivery = 'dispatched')::int AS dispatched,
                count(*) FILTER (WHERE j.delivery = 'leased')::int AS leased,
-               min(CASE WHEN q.running_limit > q.in_flight THEN ${waitsSince} ELSE j.dispatched_at END) FILTER (WHERE j.delivery = 'dispatched') AS oldest
+               -- What no worker could take has no time of its dispatch: it waits for a worker, not for jobs of its account.
+               min(CASE WHEN q.running_limit > q.in_flight OR j.dispatched_at IS NULL THEN ${waitsSince} ELSE j.dispatched_at END) FILTER (WHERE j.delivery = 'dispatched') AS oldest
         FROM jobs j JOIN account_queues q ON q.pool_id = j.pool_id AND q.account_id = j.account_id
         WHERE j.pool_id = p.pool_id AND j.delivery IN ('dispatched', 'leased')
       ) flying
